@@ -1,0 +1,52 @@
+"""The driver's failures as sentences for people."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError
+
+from sickbay.contract.errors import Busy, StorageFailed
+
+_KEPT = "Nothing of this was written."
+_SENTENCES = {
+    "SQLITE_FULL": f"The disk is full. {_KEPT} Make room, then try again.",
+    "SQLITE_READONLY": f"The database is read-only. {_KEPT} Check the state folder's permissions.",
+    "SQLITE_IOERR": f"The disk failed while the database was used. {_KEPT} Check the disk.",
+    "SQLITE_CORRUPT": f"The database is damaged. {_KEPT} Stop Sickbay and restore a backup.",
+    "SQLITE_NOTADB": "The file is not a database. Restore a backup or choose another --state.",
+    "SQLITE_CANTOPEN": "The database cannot be opened. Check the state folder's permissions.",
+}
+_TEXTS = {
+    "is locked": "SQLITE_BUSY",
+    "disk is full": "SQLITE_FULL",
+    "readonly": "SQLITE_READONLY",
+    "disk I/O error": "SQLITE_IOERR",
+    "malformed": "SQLITE_CORRUPT",
+    "not a database": "SQLITE_NOTADB",
+    "unable to open": "SQLITE_CANTOPEN",
+}
+"""SQLite's own words, for drivers that give no code."""
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Raise Busy or StorageFailed where the driver fails in a way a person can mend."""
+    try:
+        yield
+    except DBAPIError as error:
+        name = _name(error)
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            raise Busy(f"Another process holds the database. {_KEPT} Try again soon.") from error
+        for prefix, sentence in _SENTENCES.items():
+            if name.startswith(prefix):
+                raise StorageFailed(sentence) from error
+        raise
+
+
+def _name(error: DBAPIError) -> str:
+    """Return SQLite's name of the failure, or nothing."""
+    given = getattr(error.orig, "sqlite_errorname", None)
+    if given is not None:
+        return str(given)
+    message = str(error.orig)
+    return next((name for words, name in _TEXTS.items() if words in message), "")

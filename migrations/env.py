@@ -1,0 +1,17 @@
+"""Alembic's entry: always on a connection that Sickbay hands in."""
+
+from alembic import context
+
+from sickbay.accounts import tables as _accounts  # noqa: F401 (registers its tables)
+from sickbay.database.tables import Base
+from sickbay.quarantine import tables as _quarantine  # noqa: F401 (registers its tables)
+from sickbay.releases import tables as _releases  # noqa: F401 (registers its tables)
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    render_as_batch=True,
+    transaction_per_migration=True,
+)
+with context.begin_transaction():
+    context.run_migrations()
