@@ -1,0 +1,1 @@
+"""The pages people see: each route reads, calls one verb, and renders one frozen object."""
