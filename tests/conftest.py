@@ -1,5 +1,6 @@
 """What most tests need: a state folder with a migrated database in it."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,3 +34,20 @@ def database(state: Path) -> Iterator[Database]:
     opened = open_database(state / "sickbay.db")
     yield opened
     opened.close()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what is wrong when a test skipped where none may."""
+    if _skipped_in_ci(terminalreporter):
+        terminalreporter.write_line("In CI no test may skip.", red=True)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run in CI in which a test skipped: a skip there hides a missing install step."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and _skipped_in_ci(reporter) and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _skipped_in_ci(reporter: pytest.TerminalReporter) -> bool:
+    return os.environ.get("CI") == "true" and bool(reporter.stats.get("skipped"))
