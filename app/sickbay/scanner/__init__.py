@@ -1,1 +1,15 @@
-"""TODO."""
+"""Files in, findings out; no database, no web.
+
+    summary = scan("photos", dataset="photos", sink=NdjsonSink("photos.ndjson"))
+
+``scan`` writes records to a :class:`Sink`; ``Guard`` and ``Guards`` check and preview single
+files in limited child processes.
+"""
+
+from sickbay.scanner.engine import LAYOUTS, scan
+from sickbay.scanner.evidence import Examined
+from sickbay.scanner.guard import Guard, Guards
+from sickbay.scanner.limits import Limits
+from sickbay.scanner.sink import NdjsonSink, Sink
+
+__all__ = ["LAYOUTS", "Examined", "Guard", "Guards", "Limits", "NdjsonSink", "Sink", "scan"]

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Checks: one small function a defect, listed in one tuple a module."""

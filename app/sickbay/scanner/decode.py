@@ -1,0 +1,92 @@
+"""Bytes in, facts and findings out: one read gives hash, strict decode and thumbnail."""
+
+import hashlib
+from dataclasses import replace
+
+from sickbay.contract.defects import Severity
+from sickbay.contract.finding import Finding
+from sickbay.scanner import jpeg, pillow, png
+from sickbay.scanner.checks.pictures import PICTURE_CHECKS
+from sickbay.scanner.evidence import Evidence, Examined, Fault
+from sickbay.scanner.formats import HEAD_BYTES, UNSUPPORTED, sniff
+from sickbay.scanner.limits import Limits
+from sickbay.scanner.thumbnail import thumbnail
+
+
+def examine(data: bytes, suffix: str, limits: Limits, *, careful: bool = False) -> Examined:
+    """Check one picture's bytes.
+
+    Args:
+        data: the whole file.
+        suffix: its name's extension in lower case, with the dot.
+        limits: what it may cost.
+        careful: leave out the decoder that crashed on it before.
+
+    Returns:
+        Facts, findings and, for a sample to be held, a thumbnail where one can be made.
+    """
+    digest = hashlib.sha256(data).hexdigest()
+    if not data:
+        return Examined(
+            size=0,
+            sha256=digest,
+            findings=(Finding.of("file.empty", "", "The file has no bytes."),),
+        )
+    kind = kind_of(data, suffix)
+    evidence = Evidence()
+    decode(data, kind, evidence, limits, careful=careful)
+    findings = tuple(
+        finding
+        for check in PICTURE_CHECKS
+        if (finding := check(evidence, suffix, limits)) is not None
+    )
+    held = any(finding.severity is Severity.BLOCK for finding in findings)
+    shown = thumbnail(data, kind, limits.thumbnail_side) if held and kind else None
+    return Examined(
+        size=len(data),
+        sha256=digest,
+        width=evidence.width,
+        height=evidence.height,
+        format=evidence.format,
+        mode=evidence.mode,
+        findings=tuple(_with_head(finding, data) for finding in findings)
+        if held and not shown
+        else findings,
+        thumbnail=shown,
+    )
+
+
+def unchecked(data: bytes) -> Examined:
+    """Give size and hash of a file that no decoder may see again."""
+    return Examined(size=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+def kind_of(data: bytes, suffix: str) -> str | None:
+    """Name the format of the content; TGA has no signature and goes by its name."""
+    return sniff(data[:HEAD_BYTES]) or ("TGA" if suffix == ".tga" else None)
+
+
+def decode(
+    data: bytes, kind: str | None, evidence: Evidence, limits: Limits, *, careful: bool = False
+) -> None:
+    """Let the decoder of that kind fill in the evidence."""
+    if kind is None:
+        evidence.fault = Fault(
+            "image.undecodable", "Its first bytes are those of no picture format."
+        )
+    elif kind in UNSUPPORTED:
+        evidence.format = kind
+        evidence.fault = Fault("image.unsupported", f"No decoder for {kind} is installed here.")
+    elif kind == "JPEG":
+        jpeg.examine(data, evidence, careful=careful)
+    elif kind == "PNG":
+        png.examine(data, evidence, budget=limits.inflated_bytes)
+    else:
+        pillow.examine(data, kind, evidence, frames=limits.frames)
+
+
+def _with_head(finding: Finding, data: bytes) -> Finding:
+    """Show the first bytes where there is no picture to show."""
+    if finding.severity is not Severity.BLOCK:
+        return finding
+    return replace(finding, detail={**finding.detail, "head": data[:HEAD_BYTES].hex()})

@@ -1,0 +1,55 @@
+"""What decoders learn of one picture, and what is made of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sickbay.contract.finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a decoder proved to be wrong with the data."""
+
+    code: str
+    message: str
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Facts of one picture as its decoder found them; sizes in pixels, ``trailing`` in bytes."""
+
+    format: str | None = None
+    width: int | None = None
+    height: int | None = None
+    mode: str | None = None
+    frames: int = 1
+    orientation: int = 1
+    trailing: int = 0
+    fault: Fault | None = None
+
+    @property
+    def pixels(self) -> int:
+        """Pixels of one frame, 0 where the size is unknown."""
+        return (self.width or 0) * (self.height or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """One file after its one read.
+
+    ``stat`` is (device, inode, ctime in ns); ``thumbnail`` is a WebP picture of a held sample.
+    The findings do not yet name their file.
+    """
+
+    size: int | None = None
+    mtime_ns: int | None = None
+    stat: tuple[int, int, int] | None = None
+    sha256: str | None = None
+    width: int | None = None
+    height: int | None = None
+    format: str | None = None
+    mode: str | None = None
+    findings: tuple[Finding, ...] = ()
+    thumbnail: bytes | None = None

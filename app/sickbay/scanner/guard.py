@@ -1,0 +1,230 @@
+"""One mechanism for everything that decodes: a limited child, replaced whenever it dies.
+
+A crash, a hang or a greedy file costs itself only. The child answers file by file, so the guard
+knows which one it was at; that one is tried again alone in a fresh child, because an earlier
+file may have corrupted its memory, and what happens then is recorded.
+
+    with Guard() as guard:
+        found = guard.check(data, ".jpg")       # facts, findings, thumbnail where it is held
+        small = guard.preview(data, ".jpg", 1600)
+
+A web server shares a :class:`Guards` among its threads.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+
+from sickbay.contract.defects import Severity
+from sickbay.contract.errors import Busy
+from sickbay.contract.finding import Finding
+from sickbay.scanner import wire
+from sickbay.scanner.evidence import Examined
+from sickbay.scanner.limits import MIB, Limits
+from sickbay.scanner.process import COMMAND, CRASHED, GREEDY, LATE, Child, Death
+
+_QUICK, _CAREFUL, _HASH_ONLY = range(3)
+_SAID = {
+    CRASHED: "The decoder crashed on this file",
+    LATE: "Checking this file took longer than allowed",
+    GREEDY: "Checking this file took more memory than allowed",
+}
+
+
+class Guard:
+    """One child and its limits. Not for several threads at once; see :class:`Guards`.
+
+    Args:
+        limits: what one file may cost.
+        command: how to start the child; its limits are appended as JSON.
+    """
+
+    def __init__(self, limits: Limits | None = None, command: Sequence[str] = COMMAND) -> None:
+        self.limits = limits or Limits()
+        self._command = command
+        self._child: Child | None = None
+
+    def __enter__(self) -> "Guard":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def check_files(self, root: str, raw_paths: Sequence[bytes]) -> list[Examined]:
+        """Check files below ``root`` and return what was found, in their order."""
+        found: list[Examined] = []
+        while len(found) < len(raw_paths):
+            try:
+                for examined in self._files(root, raw_paths[len(found) :], _QUICK):
+                    found.append(examined)  # noqa: PERF402 (the rest may never come)
+            except Death:
+                found.append(self._alone(self._asker(root, raw_paths[len(found)])))
+        return found
+
+    def check(self, data: bytes, suffix: str) -> Examined:
+        """Check one file given as bytes; ``suffix`` is its name's, in lower case with the dot."""
+
+        def ask(care: int) -> Examined:
+            self._running().ask({"act": "bytes", "suffix": suffix, "care": care}, data)
+            return self._examined()
+
+        try:
+            return ask(_QUICK)
+        except Death:
+            return self._alone(ask)
+
+    def preview(self, data: bytes, suffix: str, side: int) -> bytes | None:
+        """Re-encode a picture as WebP of at most ``side`` pixels, as loaders see it (not turned).
+
+        Returns:
+            Nothing where no decoder gives a picture within the limits.
+        """
+        try:
+            self._running().ask({"act": "preview", "suffix": suffix, "side": side}, data)
+            return self._answer()[1] or None
+        except Death:
+            return None
+
+    def close(self) -> None:
+        """End the child; the next request would start another."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+    def _alone(self, ask: Callable[[int], Examined]) -> Examined:
+        """Try one file again in a fresh child, and say what it does there."""
+        self.close()
+        try:
+            return ask(_QUICK)
+        except Death as death:
+            return self._after(death, ask)
+
+    def _after(self, death: Death, ask: Callable[[int], Examined]) -> Examined:
+        """Where only one decoder crashes, the other judges; else at least the hash is kept."""
+        if death.code == CRASHED:
+            with suppress(Death):
+                found = ask(_CAREFUL)
+                if found.format and not _held(found):
+                    return _noted(found, death, Severity.NOTE)
+        try:
+            return _noted(ask(_HASH_ONLY), death)
+        except Death:
+            return _noted(Examined(), death)
+
+    def _asker(self, root: str, raw: bytes) -> Callable[[int], Examined]:
+        return lambda care: next(self._files(root, [raw], care))
+
+    def _files(self, root: str, raw_paths: Sequence[bytes], care: int) -> Iterator[Examined]:
+        names = [raw.decode("latin-1") for raw in raw_paths]
+        folder = os.fsencode(root).decode("latin-1")
+        self._running().ask({"act": "files", "root": folder, "files": names, "care": care})
+        for _ in names:
+            yield self._examined()
+
+    def _examined(self) -> Examined:
+        value, raw = self._answer()
+        if value is None:
+            self.close()
+            raise Death(GREEDY, f"over {self.limits.memory // MIB} MB")
+        try:
+            return wire.to_examined(value, raw)
+        except wire.Closed:
+            self.close()
+            raise Death(CRASHED, "its answer made no sense") from None
+
+    def _answer(self) -> tuple[Any, bytes]:
+        try:
+            return self._running().answer()
+        except Death:
+            self._child = None
+            raise
+
+    def _running(self) -> Child:
+        """Return the child, replaced where it is gone or spent."""
+        if self._child is None:
+            self._child = Child(self.limits, self._command)
+        return self._child
+
+
+def _held(found: Examined) -> bool:
+    return any(finding.severity is Severity.BLOCK for finding in found.findings)
+
+
+def _noted(found: Examined, death: Death, severity: Severity | None = None) -> Examined:
+    detail = {"how": death.how} | ({"stderr": death.printed} if death.printed else {})
+    finding = Finding.of(death.code, "", f"{_SAID[death.code]}: {death.how}.", **detail)
+    if severity is not None:
+        finding = replace(finding, severity=severity)
+    return replace(found, findings=(*found.findings, finding))
+
+
+class Guards:
+    """A pool of guards for any number of threads; a guard is started when first needed.
+
+    Args:
+        size: guards at most, and so processes at most.
+        limits: what one file may cost.
+        command: how to start a child.
+    """
+
+    def __init__(
+        self, size: int, limits: Limits | None = None, command: Sequence[str] = COMMAND
+    ) -> None:
+        self._idle = [Guard(limits, command) for _ in range(size)]
+        self._free = threading.Condition()
+        self._closed = False
+
+    @contextmanager
+    def one(self, timeout: float | None = None) -> Iterator[Guard]:
+        """Lend a guard to this thread.
+
+        Args:
+            timeout: seconds to wait for one at most.
+
+        Raises:
+            Busy: none came free in time, or the pool is closed.
+        """
+        with self._free:
+            if not self._free.wait_for(lambda: self._idle or self._closed, timeout) or self._closed:
+                raise Busy("All decoders are at work; try again in a moment.")
+            guard = self._idle.pop()
+        try:
+            yield guard
+        finally:
+            with self._free:
+                self._idle.append(guard)
+                self._free.notify()
+                if self._closed:
+                    guard.close()
+
+    def check_files(self, root: str, raw_paths: Sequence[bytes]) -> list[Examined]:
+        """As :meth:`Guard.check_files`, with whichever guard is free."""
+        with self.one() as guard:
+            return guard.check_files(root, raw_paths)
+
+    def check(self, data: bytes, suffix: str) -> Examined:
+        """As :meth:`Guard.check`, with whichever guard is free."""
+        with self.one() as guard:
+            return guard.check(data, suffix)
+
+    def preview(self, data: bytes, suffix: str, side: int) -> bytes | None:
+        """As :meth:`Guard.preview`, with whichever guard is free."""
+        with self.one() as guard:
+            return guard.preview(data, suffix, side)
+
+    def close(self) -> None:
+        """End the idle children now and the busy ones when they are given back."""
+        with self._free:
+            self._closed = True
+            for guard in self._idle:
+                guard.close()
+            self._free.notify_all()

@@ -1,0 +1,220 @@
+"""JPEG, read marker by marker and decoded strictly by libjpeg-turbo.
+
+The walk gives all facts without a decoder and says which frame type the data are: simplejpeg
+corrupts memory on lossless frames, so only SOF0 to SOF2 reach it. Strict mode at 1/8 scale finds
+what full strict decoding finds (measured on 500 pictures, four kinds of damage).
+"""
+
+import re
+from dataclasses import dataclass, field
+
+import simplejpeg
+
+from sickbay.scanner.evidence import Evidence, Fault
+from sickbay.scanner.exif import orientation
+from sickbay.scanner.pillow import load_all
+
+_SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_STRICT = {0xC0, 0xC1, 0xC2}
+_SEQUENTIAL = {0xC0, 0xC1}
+_PROGRESSIVE = 0xC2
+_NEEDED = _FRAMES | {0xC4, 0xCC, 0xDB, 0xDD, _SOS, 0xEE}  # what a decoder cannot do without
+_BARE = frozenset({0x01, *range(0xD0, 0xD9)})  # markers without a length
+_NEXT_MARKER = re.compile(rb"\xff+[^\x00\xd0-\xd7\xff]")
+_MODES = {1: "L", 3: "RGB", 4: "CMYK"}
+_PADDING = b"\x00\xff\r\n"
+_REFUSED = ("subsampling", "colorspace", "Unsupported", "Unimplemented", "color conversion")
+_ENDS = ("remature end of JPEG file", "input file is empty", "Premature end of input")
+
+
+@dataclass(slots=True)
+class Walk:
+    """What the markers say; positions in bytes from the start of the file."""
+
+    frame: int = 0
+    precision: int = 8
+    width: int = 0
+    height: int = 0
+    components: int = 0
+    component_ids: tuple[int, ...] = ()
+    orientation: int = 1
+    pictures: int = 1
+    end: int | None = None
+    scans: int = 0
+    bad_scan: str = ""
+    clean: list[bytes] = field(default_factory=lambda: [b"\xff\xd8"])
+    missing_bits: dict[tuple[int, int], int] = field(default_factory=dict)
+
+
+def examine(data: bytes, evidence: Evidence, *, careful: bool = False) -> None:
+    """Fill in what is known of a JPEG; ``careful`` leaves simplejpeg out."""
+    found = walk(data)
+    evidence.format = "MPO" if found.pictures > 1 else "JPEG"
+    evidence.frames = 1  # the second picture of an MPO is no animation
+    evidence.orientation = found.orientation
+    if found.frame:
+        evidence.width, evidence.height = found.width, found.height
+        evidence.mode = _MODES.get(found.components)
+    if found.end is not None and found.pictures == 1:
+        evidence.trailing = len(data[found.end :].strip(_PADDING))
+    evidence.fault = _judged(data, found, careful=careful)
+
+
+def walk(data: bytes) -> Walk:
+    """Read all markers up to the end marker, or to where the data stop."""
+    found, at = Walk(), 2
+    while (at := data.find(b"\xff", at)) >= 0:
+        while data[at : at + 1] == b"\xff":
+            at += 1
+        if at >= len(data):
+            break
+        marker, at = data[at], at + 1
+        if marker == _EOI:
+            found.end = at
+            break
+        if marker == 0 or marker in _BARE:
+            continue
+        length = int.from_bytes(data[at : at + 2], "big")
+        if length < 2 or at + length > len(data):  # noqa: PLR2004 (the length counts itself)
+            break
+        at = _segment(data, marker, at, length, found)
+    return found
+
+
+def _segment(data: bytes, marker: int, at: int, length: int, found: Walk) -> int:
+    """Take note of one segment and return where the next marker is looked for."""
+    body, end = data[at + 2 : at + length], at + length
+    if marker in _FRAMES and not found.frame:
+        _read_frame(marker, body, found)
+    elif marker == 0xE1 and body.startswith(b"Exif\0\0"):  # noqa: PLR2004 (APP1)
+        found.orientation = orientation(body[6:])
+    elif marker == 0xE2 and body.startswith(b"MPF\0"):  # noqa: PLR2004 (APP2)
+        found.pictures = max(found.pictures, _pictures(body[4:]))
+    if marker == _SOS:
+        _read_scan(body, found)
+        following = _NEXT_MARKER.search(data, end)
+        stop = following.start() if following else len(data)
+        found.clean.append(data[at - 2 : stop])
+        return stop
+    if marker in _NEEDED:
+        found.clean.append(b"\xff" + data[at - 1 : end])
+    return end
+
+
+def _read_frame(marker: int, body: bytes, found: Walk) -> None:
+    if len(body) < 6:  # noqa: PLR2004 (precision, height, width, number of components)
+        return
+    found.frame, found.precision = marker, body[0]
+    found.height, found.width = int.from_bytes(body[1:3], "big"), int.from_bytes(body[3:5], "big")
+    found.components = body[5]
+    found.component_ids = tuple(body[6 : 6 + 3 * body[5] : 3])
+    if marker == _PROGRESSIVE:
+        found.missing_bits = {(component, 0): 99 for component in found.component_ids}
+
+
+def _read_scan(body: bytes, found: Walk) -> None:
+    """Check what a scan says of itself; for progressive frames note what it brings."""
+    found.scans += 1
+    count = body[0] if body else 0
+    if len(body) < 4 + 2 * count:
+        found.bad_scan = "a scan's header is too short"
+        return
+    first, last, bits = body[1 + 2 * count : 4 + 2 * count]
+    if found.frame in _SEQUENTIAL and (first, last, bits) != (0, 63, 0):
+        found.bad_scan = "a scan's header breaks the standard"
+    if found.frame == _PROGRESSIVE and first == 0:
+        for component in body[1 : 1 + 2 * count : 2]:
+            found.missing_bits[component, 0] = bits & 15
+
+
+def _pictures(body: bytes) -> int:
+    """Number of pictures in an MP index (CIPA DC-007, tag B001)."""
+    order = "little" if body[:2] == b"II" else "big"
+    at = body.find(b"\xb0\x01" if order == "big" else b"\x01\xb0")
+    return int.from_bytes(body[at + 8 : at + 12], order) if at >= 0 else 1  # type: ignore[arg-type]
+
+
+def _judged(data: bytes, found: Walk, *, careful: bool) -> Fault | None:
+    if not found.frame or not found.scans:
+        return _without_picture(data, found)
+    if found.bad_scan:
+        return Fault("image.damaged", f"The JPEG data are wrong: {found.bad_scan}.")
+    if careful or found.frame not in _STRICT or found.precision != 8:  # noqa: PLR2004 (bits)
+        return _by_pillow(data, found)
+    whole = data if found.end is not None else data + b"\xff\xd9"
+    warning = _strict(whole, found)
+    if warning is not None:
+        warning = _strict(b"".join([*found.clean, b"\xff\xd9"]), found)
+    if warning is None:
+        return _later_scans(found)
+    return _classified(data, found, warning)
+
+
+def _strict(data: bytes, found: Walk) -> str | None:
+    """Decode at 1/8 and return the first warning, or nothing where all is well."""
+    colours = "CMYK" if found.components == 4 else "GRAY"  # noqa: PLR2004 (grey needs no conversion)
+    try:
+        simplejpeg.decode_jpeg(
+            data, colorspace=colours, min_height=1, min_width=1, min_factor=8, strict=True
+        )
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _lax(data: bytes, found: Walk) -> bool:
+    colours = "CMYK" if found.components == 4 else "GRAY"  # noqa: PLR2004 (as above)
+    try:
+        simplejpeg.decode_jpeg(
+            data, colorspace=colours, min_height=1, min_width=1, min_factor=8, strict=False
+        )
+    except ValueError:
+        return False
+    return True
+
+
+def _classified(data: bytes, found: Walk, warning: str) -> Fault | None:
+    if any(word in warning for word in _REFUSED):
+        return _by_pillow(data, found)
+    if found.end is None or any(word in warning for word in _ENDS):
+        return _cut(data, found, warning)
+    if not _lax(b"".join([*found.clean, b"\xff\xd9"]), found):
+        return _by_pillow(data, found, warning)
+    return Fault("image.damaged", f"The JPEG data are wrong: {warning}.")
+
+
+def _cut(data: bytes, found: Walk, warning: str) -> Fault:
+    return Fault(
+        "image.truncated",
+        f"The JPEG data end early: {warning}.",
+        {"bytes": len(data), "end_marker": found.end is not None},
+    )
+
+
+def _later_scans(found: Walk) -> Fault | None:
+    """A progressive picture is whole when every component came down to its last bit."""
+    if any(found.missing_bits.values()):
+        return Fault("image.truncated", "Later scans of the progressive JPEG are missing.")
+    return None
+
+
+def _without_picture(data: bytes, found: Walk) -> Fault:
+    if found.frame:
+        return Fault("image.truncated", "The JPEG ends before its first scan.")
+    if found.end is None and len(data) < 65536:  # noqa: PLR2004 (one segment may be that long)
+        return Fault("image.truncated", "The JPEG ends within its headers.")
+    return Fault("image.undecodable", "The JPEG has no frame header.")
+
+
+def _by_pillow(data: bytes, found: Walk, warning: str = "") -> Fault | None:
+    """Judge by a full decode: some valid JPEGs are beyond libjpeg-turbo's simple interface."""
+    whole = data if found.end is not None else data + b"\xff\xd9"
+    fault = load_all(whole, "JPEG", Evidence(), frames=1)
+    if fault is None:
+        return _later_scans(found)
+    if found.frame == 0xC3:  # noqa: PLR2004 (lossless)
+        return Fault("image.unsupported", "A lossless JPEG; no decoder for it is installed here.")
+    if found.end is None:
+        return _cut(data, found, warning or fault.message)
+    return fault

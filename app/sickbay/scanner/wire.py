@@ -1,0 +1,128 @@
+"""Frames between a guard and its child, and in a scan's own temporary file.
+
+A frame is two lengths, JSON and raw bytes. Never pickle: the child reads hostile files and may
+say anything.
+"""
+
+import json
+import os
+import select
+import struct
+from typing import Any
+
+from sickbay.contract.defects import Severity, defect
+from sickbay.contract.errors import BadInput
+from sickbay.contract.finding import MAX_MESSAGE, Finding
+from sickbay.scanner.evidence import Examined
+
+_LENGTHS = struct.Struct(">II")
+_READ = 1 << 16
+MAX_JSON, MAX_BYTES = 1 << 22, 1 << 28
+
+
+class Closed(Exception):  # noqa: N818 (it says what happened)
+    """The other side is gone, or speaks nonsense."""
+
+
+class Late(Exception):  # noqa: N818 (it says what happened)
+    """Nothing came within the time allowed."""
+
+
+def pack(value: Any, raw: bytes = b"") -> bytes:
+    """Make one frame."""
+    text = json.dumps(value, separators=(",", ":")).encode("ascii")
+    return _LENGTHS.pack(len(text), len(raw)) + text + raw
+
+
+class Reader:
+    """Reads frames from a descriptor."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._buffer = bytearray()
+        self._poll = select.poll()
+        self._poll.register(fd, select.POLLIN)
+
+    def frame(self, timeout: float | None = None) -> tuple[Any, bytes]:
+        """Return the next frame's value and raw bytes.
+
+        Args:
+            timeout: seconds to wait at most between two pieces of it; nothing waits for ever.
+
+        Raises:
+            Closed: the end of the file, or a frame that is none.
+            Late: the time is over.
+        """
+        self._need(_LENGTHS.size, timeout)
+        json_bytes, raw_bytes = _LENGTHS.unpack_from(self._buffer)
+        if json_bytes > MAX_JSON or raw_bytes > MAX_BYTES:
+            raise Closed
+        end = _LENGTHS.size + json_bytes + raw_bytes
+        self._need(end, timeout)
+        text = bytes(self._buffer[_LENGTHS.size : _LENGTHS.size + json_bytes])
+        raw = bytes(self._buffer[_LENGTHS.size + json_bytes : end])
+        del self._buffer[:end]
+        try:
+            return json.loads(text), raw
+        except ValueError:
+            raise Closed from None
+
+    def _need(self, count: int, timeout: float | None) -> None:
+        while len(self._buffer) < count:
+            if timeout is not None and not self._poll.poll(timeout * 1000):
+                raise Late
+            piece = os.read(self._fd, max(_READ, count - len(self._buffer)))
+            if not piece:
+                raise Closed
+            self._buffer += piece
+
+
+def from_examined(facts: Examined) -> list[Any]:
+    """Write what was found as JSON can carry it; the thumbnail travels as raw bytes."""
+    return [
+        facts.size,
+        facts.mtime_ns,
+        facts.stat,
+        facts.sha256,
+        facts.width,
+        facts.height,
+        facts.format,
+        facts.mode,
+        [[item.code, item.severity, item.message, dict(item.detail)] for item in facts.findings],
+    ]
+
+
+def to_examined(value: Any, raw: bytes) -> Examined:
+    """Read what a child answered, trusting nothing in it.
+
+    Raises:
+        Closed: it is not of the agreed form.
+    """
+    try:
+        size, mtime_ns, stat, sha256, width, height, name, mode, findings = value
+        numbers = (size, mtime_ns, width, height, *(stat or ()))
+        texts = (sha256, name, mode)
+        if any(number is not None and type(number) is not int for number in numbers) or any(
+            text is not None and type(text) is not str for text in texts
+        ):
+            raise Closed
+        return Examined(
+            size=size,
+            mtime_ns=mtime_ns,
+            stat=tuple(stat) if stat else None,
+            sha256=sha256,
+            width=width,
+            height=height,
+            format=name,
+            mode=mode,
+            findings=tuple(_finding(*item) for item in findings),
+            thumbnail=raw or None,
+        )
+    except (TypeError, ValueError, BadInput):
+        raise Closed from None
+
+
+def _finding(code: str, severity: str, message: str, detail: dict[str, Any]) -> Finding:
+    return Finding(
+        defect(code).code, Severity(severity), "", None, message[:MAX_MESSAGE], dict(detail)
+    )
