@@ -16,6 +16,11 @@ class Role(StrEnum):
     REVIEWER = "reviewer"
     VIEWER = "viewer"
 
+    def covers(self, needed: "Role") -> bool:
+        """Whether somebody with this role may do what ``needed`` is asked for."""
+        ranks = list(Role)
+        return ranks.index(self) <= ranks.index(needed)
+
 
 class Scope(StrEnum):
     """What a token may do."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Talking to a Sickbay server with the standard library alone."""

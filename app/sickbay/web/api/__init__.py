@@ -1,0 +1,1 @@
+"""Routes for programs: JSON and NDJSON, identified by token."""

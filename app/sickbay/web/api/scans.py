@@ -1,0 +1,5 @@
+"""Scans that arrive over HTTP."""
+
+from fastapi import APIRouter
+
+router = APIRouter()

@@ -1,0 +1,5 @@
+"""Files of samples."""
+
+from fastapi import APIRouter
+
+router = APIRouter()

@@ -1,0 +1,143 @@
+"""What every request must pass and every answer carries.
+
+The outermost layer, as plain ASGI: it also covers errors, redirects, static files and answers
+that no route gave. It refuses foreign hosts (DNS rebinding), requests made by other sites
+(CSRF), and coded bodies; it turns faults into answers; it sets the security headers.
+"""
+
+import logging
+import re
+import secrets
+from collections.abc import Callable
+from http import HTTPStatus
+from ipaddress import ip_address
+
+from fastapi import Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sickbay.settings import Settings
+from sickbay.web.body_limit import limited
+from sickbay.web.errors import answer, answer_broken
+
+_log = logging.getLogger("sickbay.web")
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Not "no-referrer": with it browsers send "Origin: null", which the check below refuses.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+"""Set where an answer does not set them itself."""
+
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Guarded:
+    """The application behind its checks."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self._allows = _host_rule(settings.host)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check the request, let the application answer, complete the answer's headers."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            scope["sickbay.request"] = secrets.token_hex(8)
+            await self._handle(scope, receive, _Completed(scope, send))
+
+    async def _handle(self, scope: Scope, receive: Receive, send: "_Completed") -> None:
+        refusal = self._refusal(Headers(scope=scope), scope["method"])
+        if refusal is not None:
+            await answer(Request(scope), *refusal)(scope, receive, send)
+            return
+        try:
+            await self.app(scope, limited(scope, receive), send)
+        except Exception:
+            _log.exception("request %s failed", scope["sickbay.request"])
+            if send.started:
+                raise
+            await answer_broken(Request(scope))(scope, receive, send)
+
+    def _refusal(self, headers: Headers, method: str) -> tuple[HTTPStatus, str] | None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self._allows(hosts[0].lower()):
+            return HTTPStatus.BAD_REQUEST, "This server does not answer to that host name."
+        if headers.get("content-encoding", "identity") != "identity":
+            return HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Bodies are accepted uncompressed only."
+        if method not in _SAFE_METHODS and not _from_here(headers):
+            return HTTPStatus.FORBIDDEN, "This request came from another site."
+        return None
+
+
+class _Completed:
+    """Sends an answer with the headers that every answer has."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self.started = False
+        self._request_id: str = scope["sickbay.request"]
+        self._send = send
+
+    async def __call__(self, message: Message) -> None:
+        """Pass one message on."""
+        if message["type"] == "http.response.start":
+            self.started = True
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+            headers["X-Request-Id"] = self._request_id
+        await self._send(message)
+
+
+def _host_rule(bound: str) -> Callable[[str], bool]:
+    """Return which ``Host`` headers are allowed.
+
+    Loopback names and the bound name always. Bound to other than loopback, literal addresses as
+    well: rebinding needs a name, and a machine does not know all its addresses.
+    """
+    named = bound.lower() if ":" not in bound else f"[{bound.lower()}]"
+    elsewhere = named not in LOOPBACK
+
+    def allows(host: str) -> bool:
+        parts = _HOST.fullmatch(host)
+        if parts is None:
+            return False
+        return parts[1] in LOOPBACK or parts[1] == named or (elsewhere and _is_address(parts[1]))
+
+    return allows
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _from_here(headers: Headers) -> bool:
+    """Whether a changing request comes from our own pages, or from no browser at all.
+
+    Browsers say where a request comes from in ``Sec-Fetch-Site`` (on TLS and loopback) or in
+    ``Origin``. One that carries a cookie and says neither is refused.
+    """
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site in {"same-origin", "none"}
+    origin = headers.get("origin")
+    if origin is not None:
+        return origin.partition("://")[2].lower() == headers["host"].lower()
+    return "cookie" not in headers

@@ -1,0 +1,28 @@
+"""What every route may reach, as one frozen object."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from sickbay.blobs import Blobs
+from sickbay.database import Database
+from sickbay.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One running server: its settings, its database, its stored files."""
+
+    settings: Settings
+    database: Database
+    blobs: Blobs
+
+
+async def _site(request: Request) -> Site:
+    site: Site = request.app.state.site
+    return site
+
+
+Here = Annotated[Site, Depends(_site)]
+"""The running server, as a route's parameter."""
