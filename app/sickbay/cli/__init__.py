@@ -8,7 +8,12 @@ import sys
 
 import typer
 
-from sickbay.contract.errors import SickbayError
+from sickbay.cli.codes import codes
+from sickbay.cli.login import login_link
+from sickbay.cli.scan import scan
+from sickbay.cli.serve import serve
+from sickbay.cli.token import token
+from sickbay.contract.errors import BadInput, SickbayError
 
 app = typer.Typer(
     name="sickbay",
@@ -17,6 +22,11 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(serve)
+app.command()(scan)
+app.command()(codes)
+app.command("login-link")(login_link)
+app.add_typer(token)
 
 
 def main() -> None:
@@ -26,3 +36,9 @@ def main() -> None:
     except SickbayError as error:
         print(f"sickbay: {error.sentence}", file=sys.stderr)  # noqa: T201 (a command line prints)
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        if (error.name or "sickbay").partition(".")[0] == "sickbay":
+            raise
+        words = f"this command needs {error.name}; run `pip install 'sickbay[server]'`."
+        print(f"sickbay: {words}", file=sys.stderr)  # noqa: T201 (a command line prints)
+        sys.exit(BadInput.exit_code)
