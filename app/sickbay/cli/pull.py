@@ -15,6 +15,7 @@ from sickbay.contract.errors import BadInput
 def pull(
     release: Annotated[str, typer.Argument(metavar="DATASET[@ID]")],
     destination: Annotated[Path, typer.Argument(metavar="DEST")],
+    *,
     root: Annotated[Path | None, typer.Option(help="Where the original files are.")] = None,
     delete_extra: Annotated[
         bool, typer.Option("--delete-extra", help="Delete files in DEST that are not released.")

@@ -1,18 +1,17 @@
 """What changed on disk since the scan: a release never lists a hash that is no longer true."""
 
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sickbay.contract import digest
 from sickbay.contract.errors import BadInput, Refused, SickbayError
 from sickbay.contract.inside import Inside, Missing
 from sickbay.releases.contents import Item
 
 NAMED = 20
 """Files that a refusal names; it always says how many there are."""
-_BLOCK = 1 << 20
 
 
 class DiskCheck:
@@ -96,11 +95,4 @@ def _unchanged(handle: int, item: Item) -> bool:
         and f"{now.st_dev}:{now.st_ino}:{now.st_ctime_ns}" == item.stat
     ):
         return True
-    return _sha256(handle) == item.sha256
-
-
-def _sha256(handle: int) -> str:
-    digest = hashlib.sha256()
-    while block := os.read(handle, _BLOCK):
-        digest.update(block)
-    return digest.hexdigest()
+    return digest.of_handle(handle, now.st_size) == item.sha256

@@ -36,7 +36,7 @@ def count(session: Session, data_set_id: int) -> Counts:
         .where(Sample.data_set_id == data_set_id, Sample.gone.is_(False))
         .group_by(Sample.status)
     )
-    return of_statuses(dict(session.execute(query).tuples().all()))
+    return of_statuses({row[0]: row[1] for row in session.execute(query)})
 
 
 def of_statuses(by_status: Mapping[Status, int], size: int = 0) -> Counts:

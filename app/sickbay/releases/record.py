@@ -34,15 +34,17 @@ def add(
     facts: Mapping[str, Any],
 ) -> None:
     """Record a release whose files are in place; one whose files were lost gets the new ones."""
-    release = _find(session, data_set_id, written.digest)
-    if release is None:
-        release = Release(data_set_id=data_set_id, digest=written.digest)
-        session.add(release)
-    release.turn = _next_turn(session, data_set_id)
-    release.parent = facts["parent"] or None
-    release.counts = written.counts.as_dict()
-    release.created_by = facts["created_by"]
-    release.created_at = datetime.fromisoformat(facts["created_at"])
+    columns = {
+        "turn": _next_turn(session, data_set_id),
+        "parent": facts["parent"] or None,
+        "counts": written.counts.as_dict(),
+        "created_by": facts["created_by"],
+        "created_at": datetime.fromisoformat(facts["created_at"]),
+    }
+    release = _find(session, data_set_id, written.digest) or Release()
+    for name, value in {"data_set_id": data_set_id, "digest": written.digest, **columns}.items():
+        setattr(release, name, value)
+    session.add(release)
     session.flush()
     session.execute(delete(ReleaseFile).where(ReleaseFile.release_id == release.id))
     session.add_all(_file(release.id, file) for file in files)
