@@ -17,7 +17,6 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
-from sickbay.contract.defects import Severity
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import FileRecord, Finding, SampleRecord, ScanRecord, SummaryRecord
 from sickbay.contract.paths import SamplePath

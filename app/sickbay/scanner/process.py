@@ -24,7 +24,7 @@ _GOODBYE_SECONDS = 2.0
 CRASHED, LATE, GREEDY = "decoder.crashed", "decoder.timed-out", "decoder.out-of-memory"
 
 
-class Death(Exception):  # noqa: N818 (it says what happened)
+class Death(Exception):
     """How a child ended: a ``decoder.*`` code, in what way, and what it had printed."""
 
     def __init__(self, code: str, how: str, printed: str = "") -> None:
