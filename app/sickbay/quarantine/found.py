@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.finding import Finding as Reported
+from sickbay.quarantine.bulk import insert_rows
 from sickbay.quarantine.tables import Finding, Source
 
 
@@ -82,8 +83,7 @@ def store(session: Session, data_set_id: int, changes: Sequence[Change], at: dat
             .execution_options(synchronize_session=False)
         )
     rows = [row for change in changes for row in _rows(data_set_id, change, at)]
-    if rows:
-        session.execute(insert(Finding), rows)
+    insert_rows(session, Finding, rows)
 
 
 def _rows(data_set_id: int, change: Change, at: datetime) -> list[dict[str, Any]]:

@@ -1,25 +1,21 @@
 """Merging a few hundred records of a scan into what is known of their samples."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
 
-from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from sickbay.contract.defects import Severity
-from sickbay.quarantine import found
 from sickbay.quarantine.batches import Arrived
+from sickbay.quarantine.bulk import update_samples
 from sickbay.quarantine.decisions.moves import Deed, Step, move
 from sickbay.quarantine.decisions.standing import Standing
 from sickbay.quarantine.decisions.subjects import Subject
-from sickbay.quarantine.found import Known
-from sickbay.quarantine.tables import Action, Sample, Scan, Source, Status
+from sickbay.quarantine.found import Change, Known, known_of, same, store
+from sickbay.quarantine.sample_rows import Row, by_raw_path, facts, insert_new, mark_found
+from sickbay.quarantine.tables import Action, Scan, Source
 from sickbay.quarantine.verdicts import after, verdict
-
-_Row: TypeAlias = Any
-"""A row of ``sample``, columns by name."""
 
 
 @dataclass(slots=True)
@@ -37,20 +33,12 @@ class _Pair:
     """A record and the sample it is about, as that was before."""
 
     arrived: Arrived
-    row: _Row
+    row: Row
     known: Sequence[Known]
     new: bool
-
-    @property
-    def severities(self) -> list[tuple[str, Severity]]:
-        """Code and severity of all its findings now, those of training runs included."""
-        return [(one.code, one.severity) for one in self.arrived.record.findings] + [
-            (one.code, one.severity) for one in self.known if one.source is Source.TRAINING
-        ]
-
-    @property
-    def other_findings(self) -> bool:
-        return not found.same(self.known, self.arrived.record.findings)
+    other_findings: bool
+    severities: Sequence[tuple[str, Severity]]
+    """Code and severity of all its findings now, those of training runs included."""
 
     @property
     def other_content(self) -> bool:
@@ -75,74 +63,39 @@ def merge(
 
 
 def _pairs(session: Session, scan: Scan, some: Sequence[Arrived]) -> list[_Pair]:
-    """Find the samples, inserting those that are new as clean until they are judged."""
-    old = _rows(session, scan.data_set_id, some)
-    added = [one for one in some if one.record.path.raw not in old]
-    if added:
-        session.execute(insert(Sample), [_first(scan, one) for one in added])
-    rows = old | _rows(session, scan.data_set_id, added)
-    known = found.known_of(session, [row.id for row in old.values() if row.findings])
-    raw_paths = [(one, one.record.path.raw) for one in some]
+    """Find the samples; those that are new are inserted, as clean until they are judged."""
+    old = by_raw_path(session, scan.data_set_id, some)
+    added = insert_new(session, scan, [one for one in some if one.record.path.raw not in old])
+    known = known_of(session, [row.id for row in old.values() if row.findings])
     return [
-        _Pair(one, rows[raw], known.get(rows[raw].id, ()), new=raw not in old)
-        for one, raw in raw_paths
+        _pair(one, old[raw], known.get(old[raw].id, ()))
+        if (raw := one.record.path.raw) in old
+        else _pair(one, added[raw], (), new=True)
+        for one in some
     ]
 
 
-def _rows(session: Session, data_set_id: int, some: Iterable[Arrived]) -> dict[bytes, _Row]:
-    raw_paths = [one.record.path.raw for one in some]
-    rows = session.execute(
-        select(*Sample.__table__.c).where(
-            Sample.data_set_id == data_set_id, Sample.raw_path.in_(raw_paths)
-        )
+def _pair(one: Arrived, row: Row, known: Sequence[Known], *, new: bool = False) -> _Pair:
+    reported = one.record.findings
+    training = [each for each in known if each.source is Source.TRAINING]
+    return _Pair(
+        arrived=one,
+        row=row,
+        known=known,
+        new=new,
+        other_findings=not same(known, reported),
+        severities=[(each.code, each.severity) for each in reported]
+        + [(each.code, each.severity) for each in training],
     )
-    return {row.raw_path: row for row in rows}
-
-
-def _first(scan: Scan, one: Arrived) -> dict[str, Any]:
-    return {
-        "data_set_id": scan.data_set_id,
-        "raw_path": one.record.path.raw,
-        "scan_id": scan.id,
-        "version": 1,
-        **Standing(Status.CLEAN).columns(),
-        **_facts(one, [(each.code, each.severity) for each in one.record.findings], None),
-    }
-
-
-def _facts(
-    one: Arrived, severities: Sequence[tuple[str, Severity]], thumbnail: str | None
-) -> dict[str, Any]:
-    """Return the columns that a record sets; ``thumbnail`` is the one to keep."""
-    record = one.record
-    code, severity = min(severities, key=lambda pair: pair[1].rank, default=(None, None))
-    return {
-        "path": record.path.text,
-        "split": record.split,
-        "label": record.label,
-        "size": record.size,
-        "mtime_ns": record.mtime_ns,
-        "sha256": record.sha256,
-        "width": record.width,
-        "height": record.height,
-        "format": record.format,
-        "mode": record.mode,
-        "stat": one.stat,
-        "thumbnail": one.thumbnail or thumbnail,
-        "worst_code": code,
-        "worst_severity": severity,
-        "findings": len(severities),
-        "gone": False,
-    }
 
 
 def _store_findings(session: Session, scan: Scan, pairs: Sequence[_Pair], at: datetime) -> None:
     others = [
-        found.Change(pair.row.id, pair.known, pair.arrived.record.findings)
+        Change(pair.row.id, pair.known, pair.arrived.record.findings)
         for pair in pairs
         if pair.other_findings
     ]
-    found.store(session, scan.data_set_id, others, at)
+    store(session, scan.data_set_id, others, at)
 
 
 def _store_facts(session: Session, scan: Scan, pairs: Sequence[_Pair]) -> None:
@@ -150,17 +103,11 @@ def _store_facts(session: Session, scan: Scan, pairs: Sequence[_Pair]) -> None:
     others = []
     for pair in pairs:
         kept = None if pair.other_content else pair.row.thumbnail
-        facts = _facts(pair.arrived, pair.severities, kept)
-        if any(getattr(pair.row, name) != value for name, value in facts.items()):
-            others.append({"id": pair.row.id, "version": pair.version, **facts})
-    if others:
-        session.execute(update(Sample), others)
-    session.execute(
-        update(Sample)
-        .where(Sample.id.in_([pair.row.id for pair in pairs if not pair.new]))
-        .values(scan_id=scan.id)
-        .execution_options(synchronize_session=False)
-    )
+        present = facts(pair.arrived, pair.severities, kept)
+        if any(getattr(pair.row, name) != value for name, value in present.items()):
+            others.append({"id": pair.row.id, "version": pair.version, **present})
+    update_samples(session, others)
+    mark_found(session, scan, [pair.row.id for pair in pairs if not pair.new])
 
 
 def _judge(

@@ -6,15 +6,15 @@ from datetime import datetime
 from types import MappingProxyType
 from uuid import uuid4
 
-from sqlalchemy import insert, update
 from sqlalchemy.orm import Session
 
 from sickbay.contract.errors import IllegalMove
 from sickbay.database.tables import now
 from sickbay.quarantine import tally
+from sickbay.quarantine.bulk import insert_rows, update_samples
 from sickbay.quarantine.decisions.standing import Standing
 from sickbay.quarantine.decisions.subjects import Subject
-from sickbay.quarantine.tables import Action, Decision, Sample, Status
+from sickbay.quarantine.tables import Action, Decision, Status
 
 CLEAN, HELD, APPROVED, REPAIRED, EXCLUDED = Status
 _ANY = frozenset(Status)
@@ -76,9 +76,8 @@ def move(
         IllegalMove: a status does not allow the action; nothing was changed.
     """
     refuse_illegal(deed.action, steps)
-    if steps:
-        session.execute(insert(Decision), [_decision(deed, step) for step in steps])
-        session.execute(update(Sample), [_sample(step) for step in steps])
+    insert_rows(session, Decision, [_decision(deed, step) for step in steps])
+    update_samples(session, [_sample(step) for step in steps])
     if counted:
         tally.shift(session, deed.data_set_id, _changes(steps))
     return [Moved(step.subject.id, step.subject.version + 1, step.to.status) for step in steps]
