@@ -9,10 +9,14 @@ import sys
 import typer
 
 from sickbay.cli.codes import codes
+from sickbay.cli.demo import demo
 from sickbay.cli.login import login_link
+from sickbay.cli.pull import pull
+from sickbay.cli.release import release
 from sickbay.cli.scan import scan
 from sickbay.cli.serve import serve
 from sickbay.cli.token import token
+from sickbay.cli.verify import verify
 from sickbay.contract.errors import BadInput, SickbayError
 
 app = typer.Typer(
@@ -22,8 +26,12 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(demo)
 app.command()(serve)
 app.command()(scan)
+app.command()(release)
+app.command()(pull)
+app.command()(verify)
 app.command()(codes)
 app.command("login-link")(login_link)
 app.add_typer(token)
