@@ -53,8 +53,8 @@ class DiskCheck:
         if self._wrong:
             more = f" and {self._wrong - NAMED:,} more" if self._wrong > NAMED else ""
             raise Refused(
-                f"{self._wrong:,} of the files changed since the scan: "
-                f"{'; '.join(self._named)}{more}. No release was made: scan again."
+                f"Files that changed since the scan: {self._wrong:,} "
+                f"({'; '.join(self._named)}{more}). No release was made: scan again."
             )
 
     def _note(self, item: Item, what: str) -> None:

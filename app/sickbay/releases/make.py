@@ -85,7 +85,7 @@ def _refuse_undecided(session: Session, data_set: DataSet, *, require_decided: b
         raise Refused(f"{data_set.name} has not been scanned yet; scan it first.")
     if require_decided and counts.pending:
         raise Refused(
-            f"{counts.pending:,} samples of {data_set.name} are held and undecided. "
+            f"Held samples of {data_set.name} without a decision: {counts.pending:,}. "
             "Decide on them, or make the release without requiring that."
         )
 

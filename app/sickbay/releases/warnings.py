@@ -28,13 +28,13 @@ def _collisions(session: Session, data_set_id: int) -> list[str]:
     more = f" and {number - NAMED:,} more" if number > NAMED else ""
     listed = ", ".join(map(repr, names))
     where = "where upper and lower case or Unicode's normal forms are not told apart"
-    return [f"{number:,} names collide {where}: {listed}{more}."]
+    return [f"Names that collide {where}: {number:,} ({listed}{more})."]
 
 
 def _warned(session: Session, data_set_id: int) -> list[str]:
     query = _kept(data_set_id).where(Sample.worst_severity == Severity.WARN)
     number = _number(session, query)
-    return [f"{number:,} of the kept samples have a warning."] if number else []
+    return [f"Kept samples with a warning: {number:,}."] if number else []
 
 
 def _kept(data_set_id: int) -> Select[str]:
