@@ -12,6 +12,7 @@ import simplejpeg
 
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import orientation
+from sickbay.scanner.huffman import MAX_BYTES, Bad, Frame, check_scan
 from sickbay.scanner.pillow import load_all
 
 _SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
@@ -248,10 +249,29 @@ def _by_pillow(data: bytes, found: Walk) -> Fault | None:
         return Fault("image.damaged", f"The JPEG data are wrong: {found.bad_scan}.")
     fault = _loaded(data)
     if fault is None:
-        return _later_scans(data, found)
+        return _by_hand(data, found) or _later_scans(data, found)
     if found.frame == _LOSSLESS:
         return Fault("image.unsupported", "A lossless JPEG; no decoder for it is installed here.")
     return _cut(data, found, fault.message) if found.end is None else fault
+
+
+def _by_hand(data: bytes, found: Walk) -> Fault | None:
+    """Walk the codes of a sequential picture, because Pillow hides what libjpeg warns of."""
+    if found.frame not in _SEQUENTIAL or len(data) > MAX_BYTES:
+        return None
+    frame = Frame()
+    try:
+        for start, end in found.needed[1:]:
+            marker, length = data[start + 1], int.from_bytes(data[start + 2 : start + 4], "big")
+            body = data[start + 4 : start + 2 + length]
+            frame.take(marker, body)
+            if marker == _SOS:
+                following = _NEXT_MARKER.search(data, start + 2 + length, end)
+                stop = following.start() if following else end
+                check_scan(frame, body, data[start + 2 + length : stop])
+    except Bad as bad:
+        return Fault("image.damaged", f"The JPEG data are wrong: {bad}.")
+    return None
 
 
 def _loaded(data: bytes) -> Fault | None:

@@ -8,6 +8,7 @@ from functools import cache
 
 from PIL import Image, TiffImagePlugin, UnidentifiedImageError
 
+from sickbay.scanner import gif
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import MOST, UPRIGHT
 from sickbay.scanner.iso import fault_of
@@ -59,15 +60,19 @@ def load_all(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> Faul
         raise
     except Exception as error:  # noqa: BLE001 (decoders raise whatever they like, even SyntaxError)
         return _fault(error, step, kind, data)
-    return None if frames_decoded else _unseen(evidence, kind, len(data))
+    if kind == "GIF" and (fault := gif.fault_of(data)):
+        return fault
+    return None if frames_decoded else _unseen(evidence, kind, data)
 
 
-def _unseen(evidence: Evidence, kind: str, file_bytes: int) -> Fault | None:
+def _unseen(evidence: Evidence, kind: str, data: bytes) -> Fault | None:
     """Judge a picture too large to decode: can the file hold what it states?"""
     evidence.unchecked = True
-    if evidence.pixels <= _PIXELS_A_BYTE * file_bytes:
+    if kind == "GIF":  # its canvas is only a statement; frames may be small
         return None
-    stated = f"{evidence.width} x {evidence.height} pixels in {file_bytes} bytes"
+    if evidence.pixels <= _PIXELS_A_BYTE * len(data):
+        return None
+    stated = f"{evidence.width} x {evidence.height} pixels in {len(data)} bytes"
     return Fault("image.bomb", f"The {kind} header states {stated}.")
 
 
