@@ -127,7 +127,7 @@ def decisions(asked: AskedByForm) -> Response:
         act = asked.write(_many(asked))
     except _TOLD as error:
         return _refused_many(asked, error)
-    return outcome.done(asked.request, asked.site, asked.here, act, Onward(asked.here.grid))
+    return _done(asked, act, Onward(asked.here.grid))
 
 
 def _many(asked: Asked) -> Callable[[Session, int], Act]:
@@ -149,7 +149,7 @@ def take_back(asked: AskedByForm) -> Response:
     except _TOLD as error:
         return _refused_many(asked, error)
     onward = _back_at(asked.here, act, asked.form)
-    return outcome.done(asked.request, asked.site, asked.here, act, onward)
+    return _done(asked, act, onward)
 
 
 def _back_at(here: Address, act: Act, form: Form) -> Onward:
@@ -160,9 +160,13 @@ def _back_at(here: Address, act: Act, form: Form) -> Onward:
     return Onward(f"{here.grid}{first}")
 
 
+def _done(asked: Asked, act: Act, onward: Onward) -> Response:
+    return outcome.done(asked.request, asked.site, asked.me, asked.here, act=act, onward=onward)
+
+
 def _done_one(asked: Asked, sample_id: int, act: Act) -> Response:
     onward = outcome.after_decision(asked.site, asked.here, sample_id)
-    return outcome.done(asked.request, asked.site, asked.here, act, onward)
+    return _done(asked, act, onward)
 
 
 def _refused_one(asked: Asked, sample_id: int, error: Refused) -> Response:

@@ -33,24 +33,17 @@ def looks(address: str, sample: SampleView, *, at_hand: bool) -> tuple[Look, Loo
         address,
         kind="preview",
         thumbnail=sample.thumbnail,
-        readable=at_hand and sample.width is not None,
+        at_hand=at_hand and sample.sha256 is not None,
         code=worst.code if worst else None,
         head=sample.head,
         phrase=worst.message if worst else NOT_HERE,
-        size=(sample.width, sample.height),
+        width=sample.width,
     )
     if sample.replacement is None:
         return as_it_is, None
     new = sample.replacement
     return as_it_is, look(
-        address,
-        kind="replacement/preview",
-        thumbnail=new.sha256,
-        readable=True,
-        code=None,
-        head=None,
-        phrase=None,
-        size=(new.width, new.height),
+        address, kind="replacement/preview", thumbnail=new.sha256, at_hand=True, width=new.width
     )
 
 

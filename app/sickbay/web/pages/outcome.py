@@ -14,10 +14,11 @@ from sickbay.contract.errors import IllegalMove, Refused
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.decisions.decide import Act
 from sickbay.quarantine.decisions.moves import Moved
-from sickbay.quarantine.decisions.recent import of_batch
+from sickbay.quarantine.decisions.recent import of_batch, recent
 from sickbay.quarantine.decisions.subjects import subjects
 from sickbay.quarantine.queue.place import place
 from sickbay.web.errors import wants_page
+from sickbay.web.identity import Who
 from sickbay.web.pages import words
 from sickbay.web.pages.address import Address
 from sickbay.web.pages.replacement import UnfitFile
@@ -41,19 +42,22 @@ def after_decision(site: Site, here: Address, sample_id: int) -> Onward:
     return Onward(here.grid if following is None else here.sample(following))
 
 
-def done(request: Request, site: Site, here: Address, act: Act, onward: Onward) -> Response:
+def done(
+    request: Request, site: Site, me: Who, here: Address, *, act: Act, onward: Onward
+) -> Response:
     """Answer an act that was carried out and committed."""
     if wants_page(request):
         return RedirectResponse(onward.href, status_code=HTTPStatus.SEE_OTHER)
     with site.database.reading() as session:
-        told = _told(session, here, act)
+        told = _told(session, me, here, act)
     return JSONResponse(told | {"next": onward.href}, headers={"Cache-Control": "no-store"})
 
 
-def _told(session: Session, here: Address, act: Act) -> dict[str, Any]:
+def _told(session: Session, me: Who, here: Address, act: Act) -> dict[str, Any]:
     card = data_sets.card(session, data_sets.find(session, here.data_set).id)
     told = of_batch(session, card.id, act.batch)
     line = said(told) if told else None
+    undoable = recent(session, card.id, me.name)
     return {
         "said": {
             "words": line.words if line else words.did_many(act.action, act.count),
@@ -61,6 +65,7 @@ def _told(session: Session, here: Address, act: Act) -> dict[str, Any]:
             "because": line.because if line else "",
         },
         "batch": act.batch,
+        "undo": undoable.batch if undoable else None,
         "action": act.action,
         "count": act.count,
         "passed_over": act.passed_over,

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
-from sickbay.contract.defects import Severity
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.data_sets import DataSetCard
 from sickbay.quarantine.decisions.reasons import REASONS, Reason
@@ -148,7 +147,7 @@ def tile_view(here: Address, tile: Tile, *, at_hand: bool) -> TileView:
             f"{here.base}/samples/{tile.id}",
             kind="thumbnail",
             thumbnail=tile.thumbnail,
-            readable=at_hand and tile.worst_severity is not Severity.BLOCK,
+            at_hand=at_hand,
             code=tile.worst_code,
             head=tile.head,
             phrase=tile.phrase or NOT_HERE,

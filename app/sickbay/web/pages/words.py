@@ -36,7 +36,7 @@ def reason_label(code: str) -> str:
 def did_one(action: Action) -> str:
     """Say what was done to one sample; its path follows."""
     return {
-        Action.APPROVE: _("Kept as it is:"),
+        Action.APPROVE: _("Approved"),
         Action.REPAIR: _("Replaced"),
         Action.EXCLUDE: _("Left out"),
         Action.REOPEN: _("Reopened"),
@@ -50,7 +50,7 @@ def did_many(action: Action, count: int) -> str:
     """Say what was done to several samples."""
     number = f"{count:,}"
     words = {
-        Action.APPROVE: ngettext("Kept %s sample as it is", "Kept %s samples as they are", count),
+        Action.APPROVE: ngettext("Approved %s sample", "Approved %s samples", count),
         Action.REPAIR: ngettext("Replaced %s sample", "Replaced %s samples", count),
         Action.EXCLUDE: ngettext("Left out %s sample", "Left out %s samples", count),
         Action.REOPEN: ngettext("Reopened %s sample", "Reopened %s samples", count),
