@@ -18,7 +18,10 @@ FIRST_PATIENCE = 5.0
 """Seconds for the first contact, before any file is read."""
 UPLOAD_PATIENCE = 600.0
 """Seconds for which one request is tried again: a restart, an update, a short outage."""
+FINISH_TIMEOUT = 300.0
+"""Seconds without a byte while a large scan is put in force, in one transaction."""
 SCANS = "/api/v1/scans"
+JSON = "application/json"
 
 
 class ServerSink:
@@ -46,8 +49,8 @@ class ServerSink:
 
     def header(self, record: ScanRecord) -> None:
         """Begin."""
-        ticket = self._post(SCANS, to_line(record))
-        self._key = _text(ticket, "key")
+        answer = self._server.send("POST", SCANS, to_line(record), JSON)
+        self._key = _text(answer.json(), "key")
 
     def sample(
         self, record: SampleRecord, thumbnail: bytes | None, stat: tuple[int, int, int] | None
@@ -63,7 +66,8 @@ class ServerSink:
     def finish(self, record: SummaryRecord) -> None:
         """Send what is left, then put the scan in force."""
         self._send()
-        self._post(f"{SCANS}/{self._key}/finish", to_line(record))
+        slow = replace(self._server, pace=replace(self._server.pace, timeout=FINISH_TIMEOUT))
+        slow.send("POST", f"{SCANS}/{self._key}/finish", to_line(record), JSON)
 
     def abort(self) -> None:
         """Tell the server to forget the scan, if it can be told at once."""
@@ -84,9 +88,6 @@ class ServerSink:
             self._server.send("PUT", path, b"".join(self._lines), MEDIA_TYPE)
             self._number += 1
             self._lines, self._size = [], 0
-
-    def _post(self, path: str, body: bytes) -> Any:
-        return self._server.send("POST", path, body, "application/json").json()
 
 
 def _greet(server: Server) -> None:
