@@ -188,3 +188,4 @@ undo.addEventListener("submit", (event) => {
 
 tiles.prepare(countSelected);
 countSelected();
+document.documentElement.dataset.ready = ""; // from here on keys work

@@ -182,3 +182,4 @@ undo.addEventListener("submit", (event) => {
   event.preventDefault();
   takeBack();
 });
+document.documentElement.dataset.ready = ""; // from here on keys work
