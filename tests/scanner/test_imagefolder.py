@@ -21,7 +21,9 @@ def walked(root: Path) -> dict[str, Found | Skipped]:
 
 def labelled(root: Path) -> dict[str, tuple[str, str]]:
     return {
-        name: (item.split, item.label) for name, item in walked(root).items() if isinstance(item, Found)
+        name: (item.split, item.label)
+        for name, item in walked(root).items()
+        if isinstance(item, Found)
     }
 
 
@@ -75,7 +77,13 @@ def test_a_class_called_train_among_others_is_a_class(tmp_path: Path) -> None:
 
 
 def test_litter_and_what_is_no_picture_are_skipped_with_a_reason(tmp_path: Path) -> None:
-    for name in (".DS_Store", "t/Thumbs.db", "t/desktop.ini", "t/.hidden.jpg", ".git/objects/a.jpg"):
+    for name in (
+        ".DS_Store",
+        "t/Thumbs.db",
+        "t/desktop.ini",
+        "t/.hidden.jpg",
+        ".git/objects/a.jpg",
+    ):
         write(tmp_path, name, PICTURE)
     for name in ("README.md", "t/labels.txt", "t/data.json", "t/list.csv", "empty"):
         write(tmp_path, name, b"text" if name != "empty" else b"")
@@ -134,7 +142,9 @@ def test_any_tree_is_walked_once_and_in_order(
                 write(root, "/".join(parts), PICTURE)
             except (FileExistsError, NotADirectoryError):
                 continue
-    on_disk = sorted(os.fsencode(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+    on_disk = sorted(
+        os.fsencode(path.relative_to(root)) for path in root.rglob("*") if path.is_file()
+    )
     if on_disk:
         assert [item.raw for item in walk(str(root))] == on_disk
 
@@ -191,16 +201,19 @@ def test_a_deep_tree_does_not_exhaust_the_stack(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_listed_is_skipped_with_a_finding(tmp_path: Path) -> None:
-    # A name too long to open is unreadable for everybody, the superuser included.
+    # A path too long to open is unreadable for everybody, the superuser included.
     write(tmp_path, "a.jpg", PICTURE)
-    deep = "/".join(["d" * 250] * 15)
-    os.makedirs(tmp_path / deep)
-    descriptor = os.open(tmp_path / deep, os.O_RDONLY)
+    deep = tmp_path / "/".join(["d" * 250] * 15)
+    deep.mkdir(parents=True)
+    (deep / "e").mkdir()
+    descriptor = os.open(deep / "e", os.O_RDONLY)
+    os.mkdir("f" * 250, dir_fd=descriptor)
+    os.mkdir("f" * 250 + "/" + "g" * 250, dir_fd=descriptor)
     try:
-        os.mkdir("e" * 250, dir_fd=descriptor)
         found = walked(tmp_path)
     finally:
-        os.rmdir("e" * 250, dir_fd=descriptor)
+        os.rmdir("f" * 250 + "/" + "g" * 250, dir_fd=descriptor)
+        os.rmdir("f" * 250, dir_fd=descriptor)
         os.close(descriptor)
     skipped = [item for item in found.values() if isinstance(item, Skipped)]
     assert [item.reason for item in skipped] == ["cannot be read"]

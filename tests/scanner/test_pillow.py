@@ -120,7 +120,8 @@ def test_jpeg_xl_is_unsupported_and_not_held() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [bytes(20_000), b"<html>Not found</html>", b"\x89PNG", b"GIF89a", b"RIFF\0\0\0\0WEBPVP8 "]
+    "data",
+    [bytes(20_000), b"<html>Not found</html>", b"\x89PNG", b"GIF89a", b"RIFF\0\0\0\0WEBPVP8 "],
 )
 def test_what_no_decoder_opens_is_held_and_shows_its_first_bytes(data: bytes) -> None:
     found = examined(data, ".jpg")

@@ -52,7 +52,9 @@ class Frame:
         highest = max(down for _, down in self.factors.values())
         if len(components) > 1:
             across, down = -(-self.width // (8 * widest)), -(-self.height // (8 * highest))
-            return across * down, [self.factors[name][0] * self.factors[name][1] for name in components]
+            return across * down, [
+                self.factors[name][0] * self.factors[name][1] for name in components
+            ]
         across, down = self.factors[components[0]]
         columns, rows = -(-self.width * across // widest), -(-self.height * down // highest)
         return -(-columns // 8) * -(-rows // 8), [1]
@@ -62,7 +64,10 @@ def _tables(body: bytes) -> Iterator[tuple[int, list[int]]]:
     """Yield (class and number, table from 16 bits to length and symbol) of a DHT segment."""
     at = 0
     while at + 17 <= len(body):
-        counts, symbols = body[at + 1 : at + 17], body[at + 17 : at + 17 + sum(body[at + 1 : at + 17])]
+        counts, symbols = (
+            body[at + 1 : at + 17],
+            body[at + 17 : at + 17 + sum(body[at + 1 : at + 17])],
+        )
         table, taken = [], iter(symbols)
         for length, count in enumerate(counts, start=1):
             for _, symbol in zip(range(count), taken, strict=False):
