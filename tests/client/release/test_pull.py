@@ -1,13 +1,12 @@
 import fcntl
 import hashlib
-import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.client.release.forging import forge, renamed
 from tests.releases.a_data_set import ADataSet, tree_digest
 
 from sickbay.client.destination import STAGING
@@ -318,37 +317,6 @@ def test_a_pull_that_was_cut_off_is_no_release_and_goes_on(
     assert not (pulled.to / STAGING).exists()
 
 
-def forge(release: Path, change: Callable[[dict[str, object]], object]) -> str:
-    """Change the first row of a release and make everything agree with it again."""
-    lines = (release / "manifest.jsonl").read_bytes().splitlines()
-    row = json.loads(lines[0])
-    change(row)
-    lines[0] = json.dumps(row, sort_keys=True, separators=(",", ":")).encode()
-    manifest = b"".join(line + b"\n" for line in lines)
-    kept = [json.loads(line) for line in lines]
-    listed = "".join(f"{one['sha256']}  {one['file_name']}\n" for one in kept).encode()
-    (release / "manifest.jsonl").write_bytes(manifest)
-    (release / "SHA256SUMS").write_bytes(listed)
-    version = json.loads((release / "version.json").read_bytes())
-    for entry in version["files"]:
-        content = (release / entry["name"]).read_bytes()
-        entry.update(sha256=hashlib.sha256(content).hexdigest(), size=len(content))
-    version["dirHash"] = hashlib.sha256(listed).hexdigest()
-    data = json.dumps(version, sort_keys=True, separators=(",", ":")).encode() + b"\n"
-    (release / "version.json").write_bytes(data)
-    names = sorted(set(FILES) - {"METADATA-SHA256SUMS"})
-    hashes = {name: hashlib.sha256((release / name).read_bytes()).hexdigest() for name in names}
-    (release / "METADATA-SHA256SUMS").write_text(
-        "".join(f"{hashes[name]}  {name}\n" for name in names)
-    )
-    return hashlib.sha256(data).hexdigest()
-
-
-def rename(name: str) -> Callable[[dict[str, object]], object]:
-    identity = hashlib.sha256(name.encode()).hexdigest()[:32]
-    return lambda row: row.update(file_name=name, id=identity)
-
-
 @pytest.mark.parametrize(
     "name",
     ["../escaped.jpg", "/tmp/escaped.jpg", "C:/a.jpg", "a\nb.jpg", "SHA256SUMS", "a/../../b.jpg"],  # noqa: S108 (refused, never written)
@@ -356,7 +324,7 @@ def rename(name: str) -> Callable[[dict[str, object]], object]:
 def test_a_manifest_forged_by_the_server_writes_nowhere(
     pulled: Pulling, source: StoredRelease, name: str, tmp_path: Path
 ) -> None:
-    digest = forge(source.folder, rename(name))
+    digest = forge(source.folder, renamed(name))
     before = sorted(tmp_path.iterdir())
     with pytest.raises(BadInput):
         pulled(StoredRelease(source.folder, source.blob, digest))
@@ -367,7 +335,7 @@ def test_a_manifest_forged_by_the_server_writes_nowhere(
 def test_a_forged_release_under_the_true_id_is_refused(
     pulled: Pulling, source: StoredRelease
 ) -> None:
-    forge(source.folder, rename("train/cat/0.jpg"))
+    forge(source.folder, renamed("train/cat/0.jpg"))
     with pytest.raises(Refused, match="is that of release"):
         pulled(source)
 
