@@ -91,6 +91,7 @@ def upgrade() -> None:
             "data_set_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
         ),
         sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("turn", sa.BigInteger(), nullable=False),
         sa.Column("parent", sa.String(length=64), nullable=True),
         sa.Column("counts", sa.JSON(), nullable=False),
         sa.Column("created_by", sa.String(length=80), nullable=False),
@@ -129,11 +130,12 @@ def upgrade() -> None:
         sa.Column("worst_severity", sa.String(length=16), nullable=True),
         sa.Column("findings", sa.BigInteger(), nullable=False),
         sa.Column("approved_codes", sa.JSON(), nullable=True),
-        sa.Column("approved_sha256", sa.String(length=64), nullable=True),
+        sa.Column("decided_sha256", sa.String(length=64), nullable=True),
         sa.Column("replacement", sa.String(length=64), nullable=True),
         sa.Column("thumbnail", sa.String(length=64), nullable=True),
         sa.Column("held_at", sa.BigInteger(), nullable=True),
         sa.Column("scan_id", sa.BigInteger(), nullable=False),
+        sa.Column("gone", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(
             ["data_set_id"], ["data_set.id"], name=op.f("fk_sample_data_set_id_data_set")
         ),
@@ -143,10 +145,12 @@ def upgrade() -> None:
     with op.batch_alter_table("sample", schema=None) as batch_op:
         batch_op.create_index("ix_sample_sha256", ["data_set_id", "sha256"], unique=False)
         batch_op.create_index(
-            "ix_sample_status_held", ["data_set_id", "status", "held_at", "id"], unique=False
+            "ix_sample_status_held",
+            ["data_set_id", "gone", "status", "held_at", "id"],
+            unique=False,
         )
         batch_op.create_index(
-            "ix_sample_status_path", ["data_set_id", "status", "raw_path"], unique=False
+            "ix_sample_status_path", ["data_set_id", "gone", "status", "raw_path"], unique=False
         )
 
     op.create_table(
@@ -160,6 +164,7 @@ def upgrade() -> None:
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("layout", sa.String(length=32), nullable=False),
         sa.Column("classes", sa.JSON(), nullable=False),
+        sa.Column("root", sa.String(), nullable=True),
         sa.Column("summary", sa.JSON(), nullable=True),
         sa.Column("started_by", sa.String(length=80), nullable=False),
         sa.Column("started_at", sa.BigInteger(), nullable=False),
@@ -279,6 +284,9 @@ def upgrade() -> None:
         sa.Column("sha256", sa.String(length=64), nullable=False),
         sa.Column("records", sa.LargeBinary(), nullable=False),
         sa.Column("extras", sa.JSON(), nullable=False),
+        sa.Column("samples", sa.BigInteger(), nullable=False),
+        sa.Column("held", sa.BigInteger(), nullable=False),
+        sa.Column("last_path", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(["scan_id"], ["scan.id"], name=op.f("fk_scan_batch_scan_id_scan")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_scan_batch")),
         sa.UniqueConstraint("scan_id", "number", name=op.f("uq_scan_batch_scan_id_number")),

@@ -8,7 +8,16 @@ import sys
 
 import typer
 
-from sickbay.contract.errors import SickbayError
+from sickbay.cli.codes import codes
+from sickbay.cli.demo import demo
+from sickbay.cli.login import login_link
+from sickbay.cli.pull import pull
+from sickbay.cli.release import release
+from sickbay.cli.scan import scan
+from sickbay.cli.serve import serve
+from sickbay.cli.token import token
+from sickbay.cli.verify import verify
+from sickbay.contract.errors import BadInput, SickbayError
 
 app = typer.Typer(
     name="sickbay",
@@ -17,6 +26,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(demo)
+app.command()(serve)
+app.command()(scan)
+app.command()(release)
+app.command()(pull)
+app.command()(verify)
+app.command()(codes)
+app.command("login-link")(login_link)
+app.add_typer(token)
 
 
 def main() -> None:
@@ -26,3 +44,9 @@ def main() -> None:
     except SickbayError as error:
         print(f"sickbay: {error.sentence}", file=sys.stderr)  # noqa: T201 (a command line prints)
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        if (error.name or "sickbay").partition(".")[0] == "sickbay":
+            raise
+        words = f"this command needs {error.name}; run `pip install 'sickbay[server]'`."
+        print(f"sickbay: {words}", file=sys.stderr)  # noqa: T201 (a command line prints)
+        sys.exit(BadInput.exit_code)

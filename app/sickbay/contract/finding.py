@@ -174,7 +174,7 @@ def from_line(line: bytes) -> Record:
 
 
 def _read_scan(value: dict[str, Any]) -> ScanRecord:
-    if value["records"] != RECORDS_VERSION:
+    if _int(value["records"]) != RECORDS_VERSION:
         raise BadInput(
             f"These records are not of version {RECORDS_VERSION}; update the older side."
         )

@@ -11,6 +11,7 @@ import os
 import stat
 from collections import deque
 from types import TracebackType
+from typing import Self
 
 from sickbay.contract.errors import NotFound, Refused, StorageFailed
 from sickbay.contract.paths import SamplePath, leaves_root
@@ -47,7 +48,7 @@ class Inside:
         except OSError as error:
             raise _translated(error, path) from None
 
-    def __enter__(self) -> "Inside":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -6,7 +6,6 @@ name a backslash is doubled, and the raw bytes travel beside it in base64.
 """
 
 import base64
-import binascii
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -60,7 +59,7 @@ def from_record(text: str, encoded: str | None) -> SamplePath:
         path = SamplePath(
             text.encode("utf-8") if encoded is None else base64.b64decode(encoded, validate=True)
         )
-    except (UnicodeEncodeError, binascii.Error):
+    except ValueError:  # no UTF-8, or no base64
         raise BadInput("A record's path cannot be read.") from None
     if path.text != text or path.base64 != encoded:
         raise BadInput("A record's path and path_bytes contradict one another.")

@@ -2,7 +2,7 @@
 
 A sample's ``status`` and the ``decision`` that made it change together, in one transaction.
 ``tally`` counts samples by status and facet, so that pages need not count a hundred thousand
-rows; it is kept by the same two functions that move samples.
+rows; it is kept by the function that moves samples, and counted anew after each scan.
 """
 
 from datetime import datetime
@@ -82,6 +82,8 @@ class Scan(Base):
     state: Mapped[ScanState]
     layout: Mapped[str] = mapped_column(String(32))
     classes: Mapped[list[str]]
+    root: Mapped[str | None]
+    """Where the files lie on this machine; becomes the data set's root when the scan is done."""
     summary: Mapped[dict[str, Any] | None]
     started_by: Mapped[str] = mapped_column(String(80))
     started_at: Mapped[datetime]
@@ -103,6 +105,12 @@ class ScanBatch(Base):
     """NDJSON of sample and file records, zlib-compressed."""
     extras: Mapped[dict[str, Any]]
     """By raw path in hex: ``thumbnail`` (SHA-256) and ``stat`` (device:inode:ctime_ns)."""
+    samples: Mapped[int]
+    """How many sample records it holds."""
+    held: Mapped[int]
+    """How many of them are held."""
+    last_path: Mapped[bytes] = mapped_column(LargeBinary)
+    """Raw path of the last record; the next batch goes on after it."""
 
 
 class Sample(Base):
@@ -111,8 +119,8 @@ class Sample(Base):
     __tablename__ = "sample"
     __table_args__ = (
         UniqueConstraint("data_set_id", "raw_path"),
-        Index("ix_sample_status_path", "data_set_id", "status", "raw_path"),
-        Index("ix_sample_status_held", "data_set_id", "status", "held_at", "id"),
+        Index("ix_sample_status_path", "data_set_id", "gone", "status", "raw_path"),
+        Index("ix_sample_status_held", "data_set_id", "gone", "status", "held_at", "id"),
         Index("ix_sample_sha256", "data_set_id", "sha256"),
     )
 
@@ -139,13 +147,16 @@ class Sample(Base):
     findings: Mapped[int]
     """How many findings it has."""
     approved_codes: Mapped[list[str] | None]
-    """The codes its approval covers, on the content of ``approved_sha256``."""
-    approved_sha256: Mapped[str | None] = mapped_column(String(64))
+    """The blocking codes its approval covers, on the content of ``decided_sha256``."""
+    decided_sha256: Mapped[str | None] = mapped_column(String(64))
+    """The content that the approval, repair or exclusion in force was decided on."""
     replacement: Mapped[str | None] = mapped_column(String(64))
     thumbnail: Mapped[str | None] = mapped_column(String(64))
     held_at: Mapped[datetime | None]
     scan_id: Mapped[int]
     """The last scan that found it."""
+    gone: Mapped[bool]
+    """The scan in force did not find it: no part of the data set, its history is kept."""
 
 
 class Finding(Base):
@@ -208,7 +219,7 @@ class Decision(Base):
     sha256: Mapped[str | None] = mapped_column(String(64))
     """The content it was taken on."""
     before: Mapped[dict[str, Any]]
-    """What undo restores besides the status: replacement, approval, time held."""
+    """What undo restores besides the status: see ``decisions.standing``."""
     undoes: Mapped[str | None] = mapped_column(String(32), index=True)
     """The batch that this undo takes back."""
 

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Releases: decisions become an immutable, hashed manifest."""

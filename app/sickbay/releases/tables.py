@@ -19,6 +19,9 @@ class Release(Base):
     data_set_id: Mapped[int] = mapped_column(ForeignKey("data_set.id"), index=True)
     digest: Mapped[str] = mapped_column(String(64), index=True)
     """SHA-256 of version.json, in hex."""
+    turn: Mapped[int]
+    """Counts the makings of its data set's releases; the one made last, anew or again, has the
+    highest, and is what ``latest`` means."""
     parent: Mapped[str | None] = mapped_column(String(64))
     counts: Mapped[dict[str, Any]]
     created_by: Mapped[str] = mapped_column(String(80))

@@ -1,6 +1,7 @@
 """Bytes in, facts and findings out: one read gives hash, strict decode and thumbnail."""
 
 import hashlib
+import re
 from dataclasses import replace
 
 from sickbay.contract.defects import Severity
@@ -8,9 +9,13 @@ from sickbay.contract.finding import Finding
 from sickbay.scanner import jpeg, pillow, png
 from sickbay.scanner.checks.pictures import PICTURE_CHECKS
 from sickbay.scanner.evidence import Evidence, Examined, Fault
-from sickbay.scanner.formats import HEAD_BYTES, UNSUPPORTED, sniff
+from sickbay.scanner.formats import HEAD_BYTES, sniff
+from sickbay.scanner.iso import fault_of
 from sickbay.scanner.limits import Limits
 from sickbay.scanner.thumbnail import thumbnail
+
+_BY_NAME = {".tga": "TGA", ".dib": "BMP"}
+_LINK = re.compile(rb"[\w .~@+-]*(/[\w .~@+-]+)+\n?")
 
 
 def examine(data: bytes, suffix: str, limits: Limits, *, careful: bool = False) -> Examined:
@@ -62,8 +67,8 @@ def unchecked(data: bytes) -> Examined:
 
 
 def kind_of(data: bytes, suffix: str) -> str | None:
-    """Name the format of the content; TGA has no signature and goes by its name."""
-    return sniff(data[:HEAD_BYTES]) or ("TGA" if suffix == ".tga" else None)
+    """Name the format of the content; some have no signature and go by their name."""
+    return sniff(data[:HEAD_BYTES]) or _BY_NAME.get(suffix)
 
 
 def decode(
@@ -71,18 +76,26 @@ def decode(
 ) -> None:
     """Let the decoder of that kind fill in the evidence."""
     if kind is None:
-        evidence.fault = Fault(
-            "image.undecodable", "Its first bytes are those of no picture format."
-        )
-    elif kind in UNSUPPORTED:
+        evidence.fault = Fault("image.undecodable", _no_picture(data))
+    elif kind == "JXL" or (kind == "HEIF" and not pillow.heif_installed()):
         evidence.format = kind
-        evidence.fault = Fault("image.unsupported", f"No decoder for {kind} is installed here.")
+        lacking = Fault("image.unsupported", f"No decoder for {kind} is installed here.")
+        evidence.fault = (kind == "HEIF" and fault_of(data, kind)) or lacking
     elif kind == "JPEG":
         jpeg.examine(data, evidence, careful=careful)
     elif kind == "PNG":
         png.examine(data, evidence, budget=limits.inflated_bytes)
     else:
         pillow.examine(data, kind, evidence, frames=limits.frames)
+
+
+def _no_picture(data: bytes) -> str:
+    """Say what it seems to be instead; links come out of some archives as text."""
+    if len(data) < 4096 and _LINK.fullmatch(data):  # noqa: PLR2004 (the longest path)
+        return "It holds a path as text: a link that was copied or checked out as a file."
+    if not data.strip(b"\0"):
+        return "It holds nothing but zero bytes."
+    return "Its first bytes are those of no picture format."
 
 
 def _with_head(finding: Finding, data: bytes) -> Finding:

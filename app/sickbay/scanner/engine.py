@@ -17,7 +17,6 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
-from sickbay.contract.defects import Severity
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import FileRecord, Finding, SampleRecord, ScanRecord, SummaryRecord
 from sickbay.contract.paths import SamplePath
@@ -125,6 +124,7 @@ def _walked(item: Found | Skipped) -> list[Any]:
 
 def _check_into(checked: Spool, walked: Spool, job: _Job, executor: Executor | None) -> None:
     """Check in batches and spool what was found, in the order of the walk."""
+    job.report(0)
     if executor is not None:
         _run(checked, walked, job, executor, partial(_check_elsewhere, job.limits, job.root))
         return

@@ -18,7 +18,10 @@ class Fault:
 
 @dataclass(slots=True)
 class Evidence:
-    """Facts of one picture as its decoder found them; sizes in pixels, ``trailing`` in bytes."""
+    """Facts of one picture as its decoder found them; sizes in pixels, ``trailing`` in bytes.
+
+    ``unchecked`` says that it was too large to decode in whole.
+    """
 
     format: str | None = None
     width: int | None = None
@@ -27,6 +30,7 @@ class Evidence:
     frames: int = 1
     orientation: int = 1
     trailing: int = 0
+    unchecked: bool = False
     fault: Fault | None = None
 
     @property

@@ -18,7 +18,6 @@ SUFFIXES: dict[str, frozenset[str]] = {
     "JXL": frozenset({".jxl"}),
 }
 PICTURE_SUFFIXES = frozenset().union(*SUFFIXES.values())
-UNSUPPORTED = frozenset({"HEIF", "JXL"})  # sound by their signature, no decoder in the base install
 HEAD_BYTES = 32  # enough for every signature below
 
 _SIGNATURES = (

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.errors import Busy
@@ -27,6 +27,7 @@ from sickbay.scanner.evidence import Examined
 from sickbay.scanner.limits import MIB, Limits
 from sickbay.scanner.process import COMMAND, CRASHED, GREEDY, LATE, Child, Death
 
+T = TypeVar("T")
 _QUICK, _CAREFUL, _HASH_ONLY = range(3)
 _SAID = {
     CRASHED: "The decoder crashed on this file",
@@ -48,7 +49,7 @@ class Guard:
         self._command = command
         self._child: Child | None = None
 
-    def __enter__(self) -> "Guard":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -62,19 +63,22 @@ class Guard:
     def check_files(self, root: str, raw_paths: Sequence[bytes]) -> list[Examined]:
         """Check files below ``root`` and return what was found, in their order."""
         found: list[Examined] = []
+        at_once = False
         while len(found) < len(raw_paths):
             try:
-                for examined in self._files(root, raw_paths[len(found) :], _QUICK):
+                for examined in self._files(root, raw_paths[len(found) :], at_once=at_once):
                     found.append(examined)  # noqa: PERF402 (the rest may never come)
             except Death:
-                found.append(self._alone(self._asker(root, raw_paths[len(found)])))
+                if at_once:  # so the next one is the culprit
+                    found.append(self._alone(self._asker(root, raw_paths[len(found)])))
+                at_once = True
         return found
 
     def check(self, data: bytes, suffix: str) -> Examined:
         """Check one file given as bytes; ``suffix`` is its name's, in lower case with the dot."""
 
         def ask(care: int) -> Examined:
-            self._running().ask({"act": "bytes", "suffix": suffix, "care": care}, data)
+            self._ask({"act": "bytes", "suffix": suffix, "care": care}, data)
             return self._examined()
 
         try:
@@ -89,7 +93,7 @@ class Guard:
             Nothing where no decoder gives a picture within the limits.
         """
         try:
-            self._running().ask({"act": "preview", "suffix": suffix, "side": side}, data)
+            self._ask({"act": "preview", "suffix": suffix, "side": side}, data)
             return self._answer()[1] or None
         except Death:
             return None
@@ -123,10 +127,13 @@ class Guard:
     def _asker(self, root: str, raw: bytes) -> Callable[[int], Examined]:
         return lambda care: next(self._files(root, [raw], care))
 
-    def _files(self, root: str, raw_paths: Sequence[bytes], care: int) -> Iterator[Examined]:
+    def _files(
+        self, root: str, raw_paths: Sequence[bytes], care: int = _QUICK, *, at_once: bool = True
+    ) -> Iterator[Examined]:
         names = [raw.decode("latin-1") for raw in raw_paths]
         folder = os.fsencode(root).decode("latin-1")
-        self._running().ask({"act": "files", "root": folder, "files": names, "care": care})
+        request = {"act": "files", "root": folder, "files": names, "care": care}
+        self._ask(request, at_once=at_once)
         for _ in names:
             yield self._examined()
 
@@ -141,18 +148,25 @@ class Guard:
             self.close()
             raise Death(CRASHED, "its answer made no sense") from None
 
+    def _ask(self, request: dict[str, Any], data: bytes = b"", *, at_once: bool = True) -> None:
+        """Send a request, to a fresh child where this one is gone or spent."""
+        if self._child is not None and self._child.spent:
+            self.close()
+        if self._child is None:
+            self._child = Child(self.limits, self._command)
+        self._with_child(lambda child: child.ask({**request, "at_once": at_once}, data))
+
     def _answer(self) -> tuple[Any, bytes]:
+        return self._with_child(Child.answer)
+
+    def _with_child(self, act: Callable[[Child], T]) -> T:
+        if self._child is None:
+            raise Death(CRASHED, "it was closed")
         try:
-            return self._running().answer()
+            return act(self._child)
         except Death:
             self._child = None
             raise
-
-    def _running(self) -> Child:
-        """Return the child, replaced where it is gone or spent."""
-        if self._child is None:
-            self._child = Child(self.limits, self._command)
-        return self._child
 
 
 def _held(found: Examined) -> bool:
@@ -200,11 +214,14 @@ class Guards:
         try:
             yield guard
         finally:
-            with self._free:
-                self._idle.append(guard)
-                self._free.notify()
-                if self._closed:
-                    guard.close()
+            self._take_back(guard)
+
+    def _take_back(self, guard: Guard) -> None:
+        with self._free:
+            self._idle.append(guard)
+            self._free.notify()
+            if self._closed:
+                guard.close()
 
     def check_files(self, root: str, raw_paths: Sequence[bytes]) -> list[Examined]:
         """As :meth:`Guard.check_files`, with whichever guard is free."""

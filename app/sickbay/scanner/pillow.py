@@ -4,11 +4,14 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, TiffImagePlugin, UnidentifiedImageError
 
+from sickbay.scanner import gif
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import MOST, UPRIGHT
+from sickbay.scanner.iso import fault_of
 
 ALLOWED = {
     "JPEG": ("JPEG", "MPO"),
@@ -22,9 +25,12 @@ ALLOWED = {
     "ICO": ("ICO",),
     "TGA": ("TGA",),
     "JPEG2000": ("JPEG2000",),
+    "HEIF": ("HEIF",),
 }
 MAX_PIXELS = 89_478_485  # Pillow's own MAX_IMAGE_PIXELS: 1 GiB at three bytes and three copies
-DECODED_PIXELS = 100_000_000  # of all frames together; beyond, frames stay unchecked
+DECODED_BYTES = 400 << 20  # of a decoded picture and its file together; within the memory limit
+_FRAMES_BYTES = 1 << 30  # of all decoded frames of one file together; bounds time, not memory
+_PIXELS_A_BYTE = 4096  # no decoder here makes more of one byte (LZW: 4096 pixels of 12 bits)
 _ORIENTATION = 0x0112
 _ENDS = ("truncated", "Truncated", "not enough", "unexpected end", "EOF", "end of file")
 Image.MAX_IMAGE_PIXELS = None  # sizes are judged here, by the budget, not by an exception
@@ -46,14 +52,39 @@ def load_all(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> Faul
         with opened(data, kind) as image:
             _facts(image, evidence)
             step = "decode"
-            for at in _frames(image, frames):
+            frames_decoded = _frames(image, frames, len(data))
+            for at in frames_decoded:
                 image.seek(at)
                 image.load()
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 (decoders raise whatever they like, even SyntaxError)
-        return _fault(error, step, kind)
-    return None
+        return _fault(error, step, kind, data)
+    if kind == "GIF" and (fault := gif.fault_of(data)):
+        return fault
+    return None if frames_decoded else _unseen(evidence, kind, data)
+
+
+def _unseen(evidence: Evidence, kind: str, data: bytes) -> Fault | None:
+    """Judge a picture too large to decode: can the file hold what it states?"""
+    evidence.unchecked = True
+    if kind == "GIF":  # its canvas is only a statement; frames may be small
+        return None
+    if evidence.pixels <= _PIXELS_A_BYTE * len(data):
+        return None
+    stated = f"{evidence.width} x {evidence.height} pixels in {len(data)} bytes"
+    return Fault("image.bomb", f"The {kind} header states {stated}.")
+
+
+@cache
+def heif_installed() -> bool:
+    """Whether the extra ``heif`` is there; if so, Pillow learns the format."""
+    try:
+        from pillow_heif import register_heif_opener  # noqa: PLC0415 (an extra)
+    except ImportError:
+        return False
+    register_heif_opener()
+    return True
 
 
 @contextmanager
@@ -81,16 +112,42 @@ def _orientation(image: Image.Image) -> int:
     return value if isinstance(value, int) and UPRIGHT <= value <= MOST else UPRIGHT
 
 
-def _frames(image: Image.Image, most: int) -> range:
-    """Frames to decode: all, as far as their number and pixels stay within the budget."""
-    pixels = max(1, image.width * image.height)
-    return range(min(getattr(image, "n_frames", 1), most, DECODED_PIXELS // pixels))
+def _frames(image: Image.Image, most: int, file_bytes: int) -> range:
+    """Frames to decode: all, as far as their number and size stay within the budget."""
+    frame = max(1, image.width * image.height * 4)
+    if frame + 2 * file_bytes > DECODED_BYTES:
+        return range(0)
+    return range(min(getattr(image, "n_frames", 1), most, _FRAMES_BYTES // frame + 1))
 
 
-def _fault(error: Exception, step: str, kind: str) -> Fault:
+def _fault(error: Exception, step: str, kind: str, data: bytes) -> Fault:
     words = f"{type(error).__name__}: {error}"[:200]
+    if isinstance(error, UnidentifiedImageError):
+        return _unidentified(kind, data)
     if any(word in words for word in _ENDS):
         return Fault("image.truncated", f"The {kind} data end early: {words}.")
-    if step == "open" or isinstance(error, UnidentifiedImageError):
-        return Fault("image.undecodable", f"It begins like {kind}, but cannot be opened: {words}.")
-    return Fault("image.undecodable", f"The {kind} data cannot be decoded: {words}.")
+    verb = "opened" if step == "open" else "decoded"
+    return Fault("image.undecodable", f"It begins like {kind}, but cannot be {verb}: {words}.")
+
+
+def _unidentified(kind: str, data: bytes) -> Fault:
+    """Tell a variant that Pillow lacks from a broken file."""
+    if kind == "TIFF" and (variant := _tiff_variant(data)):
+        return Fault("image.unsupported", f"A TIFF variant that no decoder here reads: {variant}.")
+    if kind == "AVIF":
+        lacking = Fault("image.unsupported", "An AVIF variant that no decoder here reads.")
+        return fault_of(data, kind) or lacking
+    return Fault("image.undecodable", f"It begins like {kind}, but no decoder opens it.")
+
+
+def _tiff_variant(data: bytes) -> str | None:
+    """Ask the decoder itself; a missing palette is a variant too, others imply a default one."""
+    try:
+        TiffImagePlugin.TiffImageFile(io.BytesIO(data)).close()
+    except SyntaxError as error:
+        cause = error.__cause__ or error
+        if "unknown pixel mode" in str(cause) or isinstance(cause, KeyError):
+            return str(cause)[:100]
+    except Exception:  # noqa: BLE001 (any other failure is that of a broken file)
+        return None
+    return None

@@ -6,6 +6,7 @@ against what the header states, so that a picture of any size costs no memory an
 itself by its surplus.
 """
 
+import struct
 import zlib
 from dataclasses import dataclass, field
 
@@ -28,12 +29,13 @@ _ADAM7 = (
 )
 _PIECE = 1 * MIB
 _MAX_FILTER = 4
+_TOO_LONG = 1 << 31
 _SURPLUS = 1 * MIB  # inflated bytes behind the last row that are sloppiness, not a bomb
 _TEXT_CAP = 64 * MIB  # inflated metadata of one chunk; ICC profiles and XMP stay far below
 _COMPRESSED = {b"zTXt", b"iTXt", b"iCCP"}
 
 
-class Wrong(Exception):  # noqa: N818 (it carries a fault, it is none)
+class Wrong(Exception):
     """Raised within this module to end the walk with a fault."""
 
     def __init__(self, fault: Fault) -> None:
@@ -68,7 +70,6 @@ class _Stream:
     budget: int
     inflate: "zlib._Decompress" = field(default_factory=zlib.decompressobj)
     seen: int = 0
-    within: int = 0
     bad_filter: bool = False
 
     @property
@@ -110,7 +111,7 @@ class _Stream:
 
     def fault(self) -> Fault | None:
         """What is wrong once all data have come."""
-        if self.seen >= self.budget:
+        if self.seen >= self.budget or not self.seen:
             return None
         if self.seen < self.expected:
             return Fault(
@@ -190,22 +191,11 @@ class _Walk:
             self.ended = True
 
     def _read_header(self, body: bytes) -> None:
-        width, height = int.from_bytes(body[:4], "big"), int.from_bytes(body[4:8], "big")
-        depth, colour, method, filters, interlace = (
-            body[8:13] if len(body) >= 13 else b"\0\xff\0\0\0"
-        )  # noqa: PLR2004 (fields of IHDR)
-        if not (0 < width < 1 << 31 and 0 < height < 1 << 31) or depth not in _DEPTHS.get(
-            colour, ()
-        ):
-            raise Wrong(
-                Fault("image.undecodable", "The header of the PNG states an impossible picture.")
-            )
-        if method or filters or interlace > 1:
-            raise Wrong(Fault("image.undecodable", "The header of the PNG names unknown methods."))
-        self.header = _Header(width, height, depth, colour, bool(interlace))
-        self.evidence.width, self.evidence.height = width, height
-        self.evidence.mode = "I;16" if (depth, colour) == (16, 0) else _MODES[colour]
-        self.stream = _Stream(self.header.rows(width, height), self.budget)
+        self.header = header = _header(body)
+        self.evidence.width, self.evidence.height = header.width, header.height
+        deep_grey = (header.depth, header.colour) == (16, 0)
+        self.evidence.mode = "I;16" if deep_grey else _MODES[header.colour]
+        self.stream = _Stream(header.rows(header.width, header.height), self.budget)
 
     def _pixels(self, kind: bytes, body: bytes) -> None:
         if self.stream is not None:
@@ -225,6 +215,7 @@ class _Walk:
     def _close_stream(self) -> None:
         if self.stream is not None:
             self.budget -= min(self.stream.seen, self.budget)
+            self.evidence.unchecked |= self.budget == 0
             if fault := self.stream.fault():
                 self.faults.append(fault)
         self.stream = None
@@ -247,6 +238,27 @@ def examine(data: bytes, evidence: Evidence, *, budget: int) -> None:
     except Wrong as wrong:
         walk.faults.append(wrong.fault)
     evidence.fault = walk.faults[0] if walk.faults else None
+
+
+def _header(body: bytes) -> _Header:
+    """Read the header chunk as the standard has it (PNG 3rd edition, 11.2.1).
+
+    Raises:
+        Wrong: it states what no picture can be.
+    """
+    try:
+        width, height, depth, colour, *methods, interlace = struct.unpack(">IIBBBBB", body)
+    except struct.error:
+        raise Wrong(_impossible("is not of 13 bytes")) from None
+    if not 0 < width < _TOO_LONG or not 0 < height < _TOO_LONG:
+        raise Wrong(_impossible(f"states {width} x {height} pixels"))
+    if depth not in _DEPTHS.get(colour, ()) or any(methods) or interlace > 1:
+        raise Wrong(_impossible("names a depth, colour or method that does not exist"))
+    return _Header(width, height, depth, colour, bool(interlace))
+
+
+def _impossible(what: str) -> Fault:
+    return Fault("image.undecodable", f"The header of the PNG {what}.")
 
 
 def _cut(kind: bytes, lacking: int) -> Fault:

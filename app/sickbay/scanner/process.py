@@ -24,7 +24,7 @@ _GOODBYE_SECONDS = 2.0
 CRASHED, LATE, GREEDY = "decoder.crashed", "decoder.timed-out", "decoder.out-of-memory"
 
 
-class Death(Exception):  # noqa: N818 (it says what happened)
+class Death(Exception):
     """How a child ended: a ``decoder.*`` code, in what way, and what it had printed."""
 
     def __init__(self, code: str, how: str, printed: str = "") -> None:
@@ -93,11 +93,12 @@ class Child:
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
-        try:
-            self._process.wait(_GOODBYE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        for _ in range(2):  # a process stuck in the kernel outlives its killing; it is left behind
+            try:
+                self._process.wait(_GOODBYE_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                self._process.kill()
         self._stderr.close()
 
     def _printed(self) -> str:
@@ -131,8 +132,8 @@ def _resident(pid: int) -> int:
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _explained(status: int, printed: str, limits: Limits) -> Death:
-    if status == -signal.SIGPROF:
+def _explained(status: int | None, printed: str, limits: Limits) -> Death:
+    if status is None or status == -signal.SIGPROF:
         return Death(LATE, f"over {limits.cpu_seconds:g} s of CPU", printed)
     if status == -signal.SIGKILL or any(word in printed for word in _GREEDY):
         return Death(GREEDY, f"over {limits.memory // MIB} MB", printed)

@@ -1,11 +1,12 @@
 """Where a scan's records go: a file here; a server or the local database elsewhere."""
 
 import os
-import tempfile
+import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Protocol
 
-from sickbay.contract.errors import StorageFailed
+from sickbay.contract.errors import BadInput, StorageFailed
 from sickbay.contract.finding import (
     FileRecord,
     Record,
@@ -41,15 +42,22 @@ class NdjsonSink:
     """Writes records as lines of JSON, and puts the file in place only when it is whole.
 
     Raises:
+        BadInput: at once, where the path is no place for a file.
         StorageFailed: from any method, where the disk is full or the folder cannot be written.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
-        self._file = self._opened()
+        self._part = self._path.with_name(f".{self._path.name}.{secrets.token_hex(4)}.part")
+        self._file: IO[bytes] | None = None
+        self._refuse_bad_place()
 
     def header(self, record: ScanRecord) -> None:
-        """Write the header."""
+        """Begin the file; not sooner, lest a scan finds it in its own root."""
+        try:
+            self._file = self._part.open("xb")
+        except OSError as error:
+            raise self._failed(error) from None
         self._write(record)
 
     def sample(self, record: SampleRecord, thumbnail: bytes | None, stat: Stat | None) -> None:
@@ -65,33 +73,38 @@ class NdjsonSink:
         """Write the summary and put the file in place, durably."""
         self._write(record)
         try:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-            Path(self._file.name).replace(self._path)
+            with self._opened() as file:
+                file.flush()
+                os.fsync(file.fileno())
+            self._part.replace(self._path)
         except OSError as error:
             raise self._failed(error) from None
 
     def abort(self) -> None:
         """Remove what was written so far."""
-        try:
-            self._file.close()
-        except OSError:
-            pass  # a full disk refuses the rest of the buffer once more
-        finally:
-            Path(self._file.name).unlink(missing_ok=True)
+        if self._file is not None:
+            with suppress(OSError):  # a full disk refuses the rest of the buffer once more
+                self._file.close()
+            self._part.unlink(missing_ok=True)
+
+    def _refuse_bad_place(self) -> None:
+        """Say what is wrong before a long scan, not after."""
+        shown = repr(str(self._path))
+        if self._path.exists() and not self._path.is_file():
+            raise BadInput(f"{shown} is no regular file; name a file for the records.")
+        if not self._path.parent.is_dir():
+            raise BadInput(f"There is no folder for {shown}; make it, or name another file.")
+        if not os.access(self._path.parent, os.W_OK):
+            raise StorageFailed(f"The folder of {shown} cannot be written; name another file.")
 
     def _opened(self) -> IO[bytes]:
-        try:
-            return tempfile.NamedTemporaryFile(
-                dir=self._path.parent, prefix=f".{self._path.name}.", delete=False
-            )
-        except OSError as error:
-            raise self._failed(error) from None
+        if self._file is None:
+            raise BadInput("A scan's records begin with a header.")
+        return self._file
 
     def _write(self, record: Record) -> None:
         try:
-            self._file.write(to_line(record))
+            self._opened().write(to_line(record))
         except OSError as error:
             raise self._failed(error) from None
 

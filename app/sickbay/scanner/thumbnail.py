@@ -35,13 +35,13 @@ def _reduced(image: Image.Image, side: int) -> bytes | None:
     if image.width * image.height > _NEVER_LARGER:
         return None
     shown = _displayable(image)
+    shown.thumbnail((side, side), Image.Resampling.BOX)
     kept = shown.height - lost_rows(shown)
     if kept == 0:
         return None
     if kept < shown.height:
         shown = shown.convert("RGBA")
         shown.paste((0, 0, 0, 0), (0, kept, shown.width, shown.height))
-    shown.thumbnail((side, side), Image.Resampling.BOX)
     made = io.BytesIO()
     shown.save(made, "WEBP", quality=_QUALITY, method=_EFFORT)
     return made.getvalue()
@@ -59,7 +59,7 @@ def _displayable(image: Image.Image) -> Image.Image:
 
 
 def lost_rows(image: Image.Image) -> int:
-    """Count the rows at the bottom that decoders fill in where data are missing: one flat colour."""
+    """Count the rows at the bottom that are one flat colour, as decoders fill in what is lost."""
     pixels = np.asarray(image)
     flat = (pixels == pixels[-1, -1]).all(axis=(1, 2))
     filled = np.flatnonzero(~flat)

@@ -15,22 +15,23 @@ from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import MAX_MESSAGE, Finding
 from sickbay.scanner.evidence import Examined
 
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 _LENGTHS = struct.Struct(">II")
 _READ = 1 << 16
 MAX_JSON, MAX_BYTES = 1 << 22, 1 << 28
 
 
-class Closed(Exception):  # noqa: N818 (it says what happened)
+class Closed(Exception):
     """The other side is gone, or speaks nonsense."""
 
 
-class Late(Exception):  # noqa: N818 (it says what happened)
+class Late(Exception):
     """Nothing came within the time allowed."""
 
 
 def pack(value: Any, raw: bytes = b"") -> bytes:
     """Make one frame."""
-    text = json.dumps(value, separators=(",", ":")).encode("ascii")
+    text = _ENCODE(value).encode("ascii")
     return _LENGTHS.pack(len(text), len(raw)) + text + raw
 
 
@@ -63,7 +64,7 @@ class Reader:
         raw = bytes(self._buffer[_LENGTHS.size + json_bytes : end])
         del self._buffer[:end]
         try:
-            return json.loads(text), raw
+            return json.loads(text.decode("ascii")), raw
         except ValueError:
             raise Closed from None
 

@@ -1,15 +1,13 @@
 """The application: routes put together, behind identity and the checks of ``security``."""
 
-from importlib import import_module
-from importlib.util import find_spec
-
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from sickbay import resources
 from sickbay.web import errors, files, health, login
-from sickbay.web.api import scans
+from sickbay.web.api import me, releases, scans
 from sickbay.web.identity import identify
+from sickbay.web.pages import routes
 from sickbay.web.security import Guarded
 from sickbay.web.site import Site
 
@@ -25,18 +23,10 @@ def create_app(site: Site) -> FastAPI:
     app.state.site = site
     errors.install(app)
     app.add_middleware(Guarded, settings=site.settings)
-    for router in (health.router, login.router, scans.router, files.router, *_later()):
-        app.include_router(router)
+    for module in (health, login, me, scans, files, routes, releases):
+        app.include_router(module.router)
     app.mount("/static", StaticFiles(directory=resources.folder("static")), name="static")
     return app
-
-
-def _later() -> list[APIRouter]:
-    """Routers of modules that are still being built."""
-    names = [
-        name for name in ("sickbay.web.pages.routes", "sickbay.web.api.releases") if find_spec(name)
-    ]
-    return [import_module(name).router for name in names]
 
 
 __all__ = ["Site", "create_app"]

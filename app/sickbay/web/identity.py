@@ -120,6 +120,8 @@ def _needs(
             return who
         if who is not None and scope is not None and scope in who.scopes:
             return who
+        if who is not None and role is None and scope is None:
+            return who
         raise Denied(_refusal(role, scope))
 
     return check
@@ -131,6 +133,8 @@ def _refusal(role: Role | None, scope: Scope | None) -> str:
     return f"This needs {' or '.join(wanted)}."
 
 
+Known = Annotated[Who, Depends(_needs())]
+"""Anybody who was identified."""
 Viewer = Annotated[Who, Depends(_needs(Role.VIEWER))]
 """A person; any role."""
 Reviewer = Annotated[Who, Depends(_needs(Role.REVIEWER))]

@@ -7,6 +7,7 @@ value is escaped, and what people or files are called is isolated from the sente
 import gettext
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from urllib.parse import quote
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
@@ -48,6 +49,7 @@ def environment() -> Environment:
     made.install_gettext_callables(  # type: ignore[attr-defined]  # added by the extension
         gettext.gettext, gettext.ngettext, newstyle=True
     )
+    made.globals |= {"api": api, "data_set": data_set, "static": static}
     made.filters |= {
         "ago": ago,
         "bytesize": bytesize,
@@ -58,6 +60,21 @@ def environment() -> Environment:
         "thousands": thousands,
     }
     return made
+
+
+def static(name: str) -> str:
+    """Return the address of a static file."""
+    return f"/static/{name}"
+
+
+def data_set(name: str) -> str:
+    """Return the address of a data set's pages."""
+    return f"/datasets/{quote(name, safe='')}"
+
+
+def api(name: str) -> str:
+    """Return the address of a data set for programs."""
+    return f"/api/v1/datasets/{quote(name, safe='')}"
 
 
 def thousands(number: int) -> str:

@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Callable
 from http import HTTPStatus
 from ipaddress import ip_address
+from urllib.parse import quote
 
 from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
@@ -57,7 +58,11 @@ class Guarded:
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
             scope["sickbay.request"] = secrets.token_hex(8)
-            await self._handle(scope, receive, _Completed(scope, send))
+            completed = _Completed(scope, send)
+            try:
+                await self._handle(scope, receive, completed)
+            finally:
+                _log_access(scope, completed.status)
 
     async def _handle(self, scope: Scope, receive: Receive, send: "_Completed") -> None:
         refusal = self._refusal(Headers(scope=scope), scope["method"])
@@ -68,7 +73,7 @@ class Guarded:
             await self.app(scope, limited(scope, receive), send)
         except Exception:
             _log.exception("request %s failed", scope["sickbay.request"])
-            if send.started:
+            if send.status:
                 raise
             await answer_broken(Request(scope))(scope, receive, send)
 
@@ -87,19 +92,25 @@ class _Completed:
     """Sends an answer with the headers that every answer has."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
-        self.started = False
+        self.status = 0
         self._request_id: str = scope["sickbay.request"]
         self._send = send
 
     async def __call__(self, message: Message) -> None:
         """Pass one message on."""
         if message["type"] == "http.response.start":
-            self.started = True
+            self.status = message["status"]
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
             headers["X-Request-Id"] = self._request_id
         await self._send(message)
+
+
+def _log_access(scope: Scope, status: int) -> None:
+    """Write one line a request. Query strings stay out: they may hold what is private."""
+    path = quote(scope["path"], safe="/:@!$&'()*+,;=~")
+    _log.info("%s %s %s %d", scope["sickbay.request"], scope["method"], path, status)
 
 
 def _host_rule(bound: str) -> Callable[[str], bool]:

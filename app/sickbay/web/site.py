@@ -7,16 +7,18 @@ from fastapi import Depends, Request
 
 from sickbay.blobs import Blobs
 from sickbay.database import Database
+from sickbay.scanner.guard import Guards
 from sickbay.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One running server: its settings, its database, its stored files."""
+    """One running server: its settings, its database, its stored files, its decoders."""
 
     settings: Settings
     database: Database
     blobs: Blobs
+    guards: Guards
 
 
 async def _site(request: Request) -> Site:

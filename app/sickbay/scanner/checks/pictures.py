@@ -29,11 +29,13 @@ def wrong_extension(evidence: Evidence, suffix: str, _limits: Limits) -> Finding
 
 
 def huge(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | None:
-    """More pixels than Pillow accepts without a warning."""
-    if evidence.pixels <= MAX_PIXELS:
+    """More pixels than Pillow accepts without a warning, or than can be decoded here."""
+    if evidence.pixels <= MAX_PIXELS and not evidence.unchecked:
         return None
-    message = f"{evidence.width} x {evidence.height} pixels are more than common loaders accept."
-    return Finding.of("image.huge", "", message, pixels=evidence.pixels, limit=MAX_PIXELS)
+    message = f"{evidence.width} x {evidence.height} pixels are more than common loaders accept"
+    if evidence.unchecked:
+        message += "; it was not decoded in whole"
+    return Finding.of("image.huge", "", message + ".", pixels=evidence.pixels, limit=MAX_PIXELS)
 
 
 def too_small(evidence: Evidence, _suffix: str, limits: Limits) -> Finding | None:

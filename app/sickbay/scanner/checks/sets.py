@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -38,11 +38,24 @@ class FirstPass:
             self.modes[mode] += 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    path: str
-    split: str
-    label: str
+@dataclass(slots=True)
+class Group:
+    """Samples of one content in one split: how many, which labels, and the first few paths."""
+
+    copies: int = 0
+    labels: set[str] = field(default_factory=set)
+    paths: list[str] = field(default_factory=list)
+
+    def add(self, path: str, label: str) -> None:
+        """Take up one sample; a set may hold one placeholder a million times."""
+        self.copies += 1
+        self.labels.add(label)
+        if len(self.paths) <= _SHOWN:
+            self.paths.append(path)
+
+    def others(self, path: str) -> list[str]:
+        """The first few paths but this one."""
+        return [other for other in self.paths if other != path][:_SHOWN]
 
 
 class WholeSet:
@@ -51,8 +64,8 @@ class WholeSet:
     def __init__(self, first: FirstPass) -> None:
         self._contents = _repeated(first.contents)
         self._names = _repeated(first.names)
-        self._copies: dict[str, list[_Copy]] = {}
-        self._alike: dict[str, list[str]] = {}
+        self._copies: dict[str, dict[str, Group]] = {}
+        self._alike: dict[str, Group] = {}
         ranked = sorted(first.modes, key=lambda mode: (-first.modes[mode], mode != "RGB", mode))
         self.usual_mode = ranked[0] if ranked else None
 
@@ -63,25 +76,21 @@ class WholeSet:
 
     def gather(self, record: SampleRecord) -> None:
         """Take up a sample that may have a twin."""
-        text = record.path.text
-        if (
-            record.sha256 is not None
-            and record.size
-            and _content_key(record.sha256) in self._contents
-        ):
-            self._copies.setdefault(record.sha256, []).append(
-                _Copy(text, record.split, record.label)
-            )
+        text, sha256 = record.path.text, record.sha256
+        if sha256 is not None and record.size and _content_key(sha256) in self._contents:
+            splits = self._copies.setdefault(sha256, {})
+            splits.setdefault(record.split, Group()).add(text, record.label)
         if _name_key(text) in self._names:
-            self._alike.setdefault(text.casefold(), []).append(text)
+            self._alike.setdefault(text.casefold(), Group()).add(text, record.label)
 
-    def copies(self, record: SampleRecord) -> list[_Copy]:
-        """All samples with this content, itself included."""
-        return self._copies.get(record.sha256 or "", []) if self._copies else []
+    def copies(self, record: SampleRecord) -> dict[str, Group]:
+        """The samples with this content by split, itself included."""
+        return self._copies.get(record.sha256 or "", {}) if self._copies else {}
 
     def alike(self, text: str) -> list[str]:
-        """All names that differ from this one in case at most, itself included."""
-        return self._alike.get(text.casefold(), []) if self._alike else []
+        """Other names that differ from this one in case only."""
+        group = self._alike.get(text.casefold()) if self._alike else None
+        return group.others(text) if group else []
 
 
 def _repeated(keys: "array[int]") -> set[int]:
@@ -90,38 +99,45 @@ def _repeated(keys: "array[int]") -> set[int]:
 
 def duplicate(record: SampleRecord, whole: WholeSet) -> Finding | None:
     """The same content again in the same split; worse where its labels differ."""
-    copies = [copy for copy in whole.copies(record) if copy.split == record.split]
-    if len(copies) < 2:  # noqa: PLR2004 (itself and another)
+    group = whole.copies(record).get(record.split)
+    if group is None or group.copies == 1:
         return None
-    others = _others(record, copies)
-    labels = sorted({copy.label for copy in copies})
-    message = f"The same content as {others[0]!r}" + _more(len(copies) - 2)
-    if len(labels) > 1:
-        message += f" and under {len(labels)} labels"
-    detail = {"copies": len(copies), "others": others} | (
-        {"labels": labels} if len(labels) > 1 else {}
-    )
-    return Finding.of("image.duplicate", record.path.text, message + ".", **detail)
+    others = group.others(record.path.text)
+    message = f"The same content as {others[0]!r}"
+    if group.copies > 2:  # noqa: PLR2004 (itself and the named one)
+        message += f" and {group.copies - 2} more"
+    if len(group.labels) > 1:
+        message += f", under {len(group.labels)} labels"
+    labels = sorted(group.labels)[:_SHOWN]
+    detail = {"copies": group.copies, "others": others, "labels": labels}
+    return Finding.of("image.duplicate", record.path.text, message + ".", None, **detail)
 
 
 def split_leak(record: SampleRecord, whole: WholeSet) -> Finding | None:
     """The same content in more than one split; every copy is held, as one group."""
-    copies = whole.copies(record)
-    splits = sorted({copy.split for copy in copies})
-    if len(splits) < 2:  # noqa: PLR2004 (splits)
+    groups = whole.copies(record)
+    if len(groups) < 2:  # noqa: PLR2004 (splits)
         return None
-    elsewhere = _others(record, [copy for copy in copies if copy.split != record.split])
-    message = f"The same content stands in {', '.join(name or 'no split' for name in splits)}."
-    detail = {"group": record.sha256, "splits": splits, "copies": len(copies), "others": elsewhere}
-    return Finding.of("set.split-leak", record.path.text, message, **detail)
+    elsewhere = [
+        path for split in sorted(groups) if split != record.split for path in groups[split].paths
+    ]
+    detail = {
+        "group": record.sha256,
+        "splits": sorted(groups),
+        "copies": sum(group.copies for group in groups.values()),
+        "others": elsewhere[:_SHOWN],
+    }
+    message = (
+        f"The same content stands in {', '.join(name or 'no split' for name in sorted(groups))}."
+    )
+    return Finding.of("set.split-leak", record.path.text, message, None, **detail)
 
 
 def name_collision(record: SampleRecord, whole: WholeSet) -> Finding | None:
     """Another name that differs in upper and lower case only."""
-    names = whole.alike(record.path.text)
-    if len(names) < 2:  # noqa: PLR2004 (itself and another)
+    others = whole.alike(record.path.text)
+    if not others:
         return None
-    others = [name for name in names if name != record.path.text][:_SHOWN]
     message = f"Only upper and lower case tell it from {others[0]!r}."
     return Finding.of("file.name-collision", record.path.text, message, others=others)
 
@@ -132,14 +148,6 @@ def odd_one_out(record: SampleRecord, whole: WholeSet) -> Finding | None:
         return None
     message = f"Its colour mode is {record.mode}; most of the set is {whole.usual_mode}."
     return Finding.of("image.odd-mode", record.path.text, message, mode=record.mode)
-
-
-def _others(record: SampleRecord, copies: Iterable[_Copy]) -> list[str]:
-    return [copy.path for copy in copies if copy.path != record.path.text][:_SHOWN]
-
-
-def _more(count: int) -> str:
-    return f" and {count} more" if count else ""
 
 
 SetCheck = Callable[[SampleRecord, WholeSet], Finding | None]

@@ -69,11 +69,15 @@ def _split_folders(top: bytes, entries: list[os.DirEntry[bytes]]) -> dict[bytes,
     named = {name: _SPLITS[key] for name in folders if (key := _key(name)) in _SPLITS}
     if len(named) == len(folders) or len(set(named.values())) > 1:
         return named
-    return named if named and all(_has_folders(os.path.join(top, name)) for name in named) else {}
+    return named if named and all(_has_folders(_below(top, name)) for name in named) else {}
 
 
 def _key(name: bytes) -> str:
     return name.decode("latin-1").lower()
+
+
+def _below(top: bytes, raw: bytes) -> bytes:
+    return top.rstrip(b"/") + b"/" + raw
 
 
 def _has_folders(folder: bytes) -> bool:
@@ -108,7 +112,7 @@ class _Walk:
     def _entries(self, folder: bytes) -> "Iterator[_Entry | Skipped]":
         """List one folder; its name ends with a slash, as do those of folders in it."""
         try:
-            with os.scandir(os.path.join(self.top, folder)) as entries:
+            with os.scandir(_below(self.top, folder)) as entries:
                 seen = [self._seen(folder, entry) for entry in entries]
         except OSError as error:
             yield _unreadable_folder(folder, error)
@@ -139,12 +143,15 @@ class _Walk:
         if outside:
             return Skipped(raw, OUTSIDE, _leads_out(raw))
         identity = (found.st_dev, found.st_ino)
-        if identity in self.linked or (
-            os.path.realpath(os.path.dirname(entry.path)) + b"/"
-        ).startswith(target + b"/"):
+        if identity in self.linked or self._above(raw, target):
             return Skipped(raw, AGAIN)
         self.linked.add(identity)
         return _Entry(raw + b"/", stat.S_IFDIR)
+
+    def _above(self, raw: bytes, target: bytes) -> bool:
+        """Whether the link leads back to a folder that it lies in."""
+        folder = os.path.realpath(_below(self.top, raw.rpartition(b"/")[0]))
+        return (folder + b"/").startswith(target + b"/")
 
     def _sorted_out(self, raw: bytes, mode: int, *, outside: bool) -> Found | Skipped:
         path = SamplePath(raw)
@@ -163,7 +170,7 @@ class _Walk:
 
     def _by_content(self, raw: bytes) -> Found | Skipped:
         try:
-            with open(os.path.join(self.top, raw), "rb", buffering=0) as file:  # noqa: PTH123 (a bytes path)
+            with open(_below(self.top, raw), "rb", buffering=0) as file:  # noqa: PTH123 (a bytes path)
                 head = file.read(HEAD_BYTES)
         except OSError:
             return Skipped(raw, UNREADABLE)

@@ -1,5 +1,91 @@
-"""Scans that arrive over HTTP."""
+"""Scans that arrive over HTTP: begin, batches, finish.
 
-from fastapi import APIRouter
+A token chooses no folder for the server to read: a data set's root is set by the local command
+line only. Thumbnails that arrive are pictures from elsewhere, so they are encoded anew in a
+guarded child before anybody's browser sees them.
+"""
 
-router = APIRouter()
+import hashlib
+from http import HTTPStatus
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Path
+
+from sickbay.contract import batch as batches
+from sickbay.contract.errors import BadInput
+from sickbay.contract.finding import Record, ScanRecord, SummaryRecord, from_line
+from sickbay.quarantine import intake
+from sickbay.quarantine.intake import Ticket
+from sickbay.web.body_limit import up_to
+from sickbay.web.identity import ScanToken
+from sickbay.web.parameters import INT64_MOST
+from sickbay.web.site import Here, Site
+from sickbay.web.strict_body import Body
+
+router = APIRouter(prefix="/api/v1/scans")
+
+THUMBNAIL_SIDE = 256
+Key = Annotated[str, Path(pattern="^[0-9a-f]{1,32}$")]
+Number = Annotated[int, Path(ge=0, le=INT64_MOST)]
+R = TypeVar("R", bound=Record)
+
+
+@router.post("", status_code=HTTPStatus.CREATED)
+def begin(site: Here, who: ScanToken, body: Body) -> dict[str, Any]:
+    """Take a scan's header record; answer with the scan's key."""
+    header = _record(body, ScanRecord)
+    ticket = site.database.writing(lambda session: intake.begin(session, header, by=who.name))
+    return _said(ticket)
+
+
+@router.get("/{key}")
+def progress(site: Here, _who: ScanToken, key: Key) -> dict[str, Any]:
+    """Say which batch is expected next."""
+    with site.database.reading() as session:
+        return _said(intake.progress(session, key))
+
+
+@router.put("/{key}/batches/{number}", dependencies=[up_to(batches.MAX_BATCH)])
+def receive(site: Here, _who: ScanToken, key: Key, number: Number, body: Body) -> dict[str, int]:
+    """Take one batch; the same batch again is free."""
+    unpacked = batches.unpack(body)
+    extras = {of: {"thumbnail": _stored(site, data)} for of, data in unpacked.thumbnails.items()}
+    extras = {of: extra for of, extra in extras.items() if extra["thumbnail"]}
+    checked = intake.check(unpacked.lines, extras, hashlib.sha256(body).hexdigest())
+    expected = site.database.writing(lambda session: intake.receive(session, key, number, checked))
+    return {"next_batch": expected}
+
+
+@router.post("/{key}/finish")
+def finish(site: Here, _who: ScanToken, key: Key, body: Body) -> dict[str, Any]:
+    """Take the summary record and put the scan in force."""
+    summary = _record(body, SummaryRecord)
+    return dict(site.database.writing(lambda session: intake.finish(session, key, summary)))
+
+
+@router.delete("/{key}", status_code=HTTPStatus.NO_CONTENT)
+def abandon(site: Here, _who: ScanToken, key: Key) -> None:
+    """Forget a scan that was not finished."""
+    site.database.writing(lambda session: intake.abandon(session, key))
+
+
+def _record(body: bytes, kind: type[R]) -> R:
+    record = from_line(body)
+    if not isinstance(record, kind):
+        raise BadInput("That record does not belong here: a header begins, a summary ends.")
+    return record
+
+
+def _said(ticket: Ticket) -> dict[str, Any]:
+    return {
+        "key": ticket.key,
+        "number": ticket.number,
+        "next_batch": ticket.next_batch,
+        "state": ticket.state,
+    }
+
+
+def _stored(site: Site, thumbnail: bytes) -> str:
+    """Store a thumbnail encoded anew; return its SHA-256, empty where it is no picture."""
+    made = site.guards.preview(thumbnail, ".webp", THUMBNAIL_SIDE)
+    return "" if made is None else site.blobs.put(made)

@@ -1,0 +1,97 @@
+"""A scan's records on their way into this machine's own state.
+
+The same verbs as over HTTP, without the wire: batches, then an end that puts them in force.
+"""
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+
+from sickbay.blobs import Blobs
+from sickbay.contract.batch import FULL_BATCH
+from sickbay.contract.errors import SickbayError
+from sickbay.contract.finding import FileRecord, SampleRecord, ScanRecord, SummaryRecord, to_line
+from sickbay.contract.paths import SamplePath
+from sickbay.database import Database
+from sickbay.quarantine import data_sets, intake
+
+
+class LocalSink:
+    """Puts one scan into the local state.
+
+    Args:
+        database: the state's database.
+        blobs: where thumbnails go.
+        root: the folder scanned; the server may show and release its files from there.
+        by: who scans.
+        dataset: the name, checked before any file is read.
+    """
+
+    def __init__(
+        self, database: Database, blobs: Blobs, *, root: Path, by: str, dataset: str
+    ) -> None:
+        data_sets.check_name(dataset)
+        self._database = database
+        self._blobs = blobs
+        self._root = str(root)
+        self._by = by
+        self._key = ""
+        self._number = 0
+        self._clear()
+
+    def header(self, record: ScanRecord) -> None:
+        """Begin."""
+        ticket = self._database.writing(
+            lambda session: intake.begin(session, record, self._by, root=self._root)
+        )
+        self._key = ticket.key
+
+    def sample(
+        self, record: SampleRecord, thumbnail: bytes | None, stat: tuple[int, int, int] | None
+    ) -> None:
+        """Take one sample, its thumbnail, and what tells whether its file changed since."""
+        beside = {}
+        if thumbnail is not None:
+            beside["thumbnail"] = self._blobs.put(thumbnail)
+        if stat is not None:
+            beside["stat"] = ":".join(map(str, stat))
+        self._take(record.path, to_line(record), beside)
+
+    def file(self, record: FileRecord) -> None:
+        """Take a file that is no sample and has findings of its own."""
+        self._take(record.path, to_line(record), {})
+
+    def finish(self, record: SummaryRecord) -> None:
+        """Store what is left, then put the scan in force."""
+        self._send()
+        self._database.writing(lambda session: intake.finish(session, self._key, record))
+
+    def abort(self) -> None:
+        """Drop what was stored; the results before stay in force."""
+        if self._key:
+            with suppress(SickbayError):
+                self._database.writing(lambda session: intake.abandon(session, self._key))
+
+    def _take(self, path: SamplePath, line: bytes, beside: dict[str, str]) -> None:
+        self._lines.append(line)
+        self._size += len(line)
+        if beside:
+            self._extras[path.raw.hex()] = beside
+        if self._size > FULL_BATCH:
+            self._send()
+
+    def _send(self) -> None:
+        if self._lines:
+            digest = hashlib.sha256(b"".join(self._lines)).hexdigest()
+            batch = intake.check(self._lines, self._extras, digest)
+            number = self._number
+            self._database.writing(
+                lambda session: intake.receive(session, self._key, number, batch)
+            )
+            self._number += 1
+            self._clear()
+
+    def _clear(self) -> None:
+        self._lines: list[bytes] = []
+        self._extras: dict[str, dict[str, str]] = {}
+        self._size = 0

@@ -1,0 +1,130 @@
+"""``sickbay scan``: read every sample once; into a file, to a server, or into the local state."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sickbay.cli.state import StateOption, settings, user
+from sickbay.contract.errors import BadInput
+
+if TYPE_CHECKING:
+    from sickbay.contract.finding import SummaryRecord
+    from sickbay.scanner.engine import Progress
+    from sickbay.scanner.sink import Sink
+
+
+def scan(  # noqa: PLR0917 (options of a command line)
+    root: Annotated[Path, typer.Argument(help="Folder that holds the samples.")],
+    dataset: Annotated[str, typer.Option(help="The data set's name.")],
+    layout: Annotated[str, typer.Option(help="How the folder is laid out.")] = "imagefolder",
+    server: Annotated[str | None, typer.Option(help="Send the records to this URL.")] = None,
+    token: Annotated[
+        str | None, typer.Option(help="The server's token.", envvar="SICKBAY_TOKEN")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the records to this file.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Decoding processes; one a processor by default.", min=1)
+    ] = None,
+    state: StateOption = None,
+) -> None:
+    """Scan a data set and hold what would break or poison a training run."""
+    from sickbay.scanner.engine import scan as run
+
+    root = root.expanduser().absolute()
+    with (
+        _sink(root, dataset, server=server, token=token, out=out, state=state) as sink,
+        _progress() as progress,
+    ):
+        summary = run(
+            root, dataset=dataset, sink=sink, layout=layout, workers=workers, progress=progress
+        )
+    typer.echo(said(summary))
+
+
+def said(summary: "SummaryRecord") -> str:
+    """Return a scan's last line: ``found N = clean N + held N + skipped N (reasons)``."""
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items())
+    return (
+        f"found {summary.found:,} = clean {summary.clean:,} + held {summary.held:,} "
+        f"+ skipped {summary.skipped:,}{f' ({reasons})' if reasons else ''}"
+    )
+
+
+@contextmanager
+def _sink(
+    root: Path,
+    dataset: str,
+    *,
+    server: str | None,
+    token: str | None,
+    out: Path | None,
+    state: Path | None,
+) -> "Iterator[Sink]":
+    if out is not None and server is not None:
+        raise BadInput("Give --server or --out, not both.")
+    if out is not None:
+        from sickbay.scanner.sink import NdjsonSink
+
+        yield NdjsonSink(out)
+    elif server is not None:
+        yield _to_server(server, token)
+    else:
+        with _into_state(root, dataset, state) as sink:
+            yield sink
+
+
+def _to_server(url: str, token: str | None) -> "Sink":
+    from sickbay.client.http import Server
+    from sickbay.client.scan_upload import ServerSink
+
+    if token is None:
+        raise BadInput("--server needs --token; `sickbay token new NAME --scope scan` makes one.")
+    return ServerSink(Server(url, token))
+
+
+@contextmanager
+def _into_state(root: Path, dataset: str, state: Path | None) -> "Iterator[Sink]":
+    from sickbay.blobs import Blobs
+    from sickbay.cli.local_sink import LocalSink
+    from sickbay.database.schema import open_database
+
+    chosen = settings(state)
+    database = open_database(chosen.database)
+    try:
+        blobs = Blobs(chosen.blobs)
+        yield LocalSink(database, blobs, root=root, by=user(), dataset=dataset)
+    finally:
+        database.close()
+
+
+@contextmanager
+def _progress() -> "Iterator[Progress]":
+    """Show how far it is, the rate and the time left, on standard error."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("checking"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("checking", total=None, rate="")
+
+        def report(done: int, found: int) -> None:
+            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
+            rate = f"{speed:,.0f}/s" if speed else ""
+            bar.update(task, completed=done, total=found, rate=rate)
+
+        yield report

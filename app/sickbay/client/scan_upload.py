@@ -1,0 +1,107 @@
+"""A scan's records on their way to a server: the sink behind ``sickbay scan --server``.
+
+Records travel in numbered batches; sending one again is free, so a lost answer, a lost
+connection or a restarted server costs a repeated request and nothing else. What was sent counts
+only once the scan is finished; until then the results before it stay in force.
+"""
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from sickbay.client.http import Server
+from sickbay.contract.batch import FULL_BATCH, MEDIA_TYPE, pack
+from sickbay.contract.errors import Denied, SickbayError, Unreachable
+from sickbay.contract.finding import FileRecord, SampleRecord, ScanRecord, SummaryRecord, to_line
+
+FIRST_PATIENCE = 5.0
+"""Seconds for the first contact, before any file is read."""
+UPLOAD_PATIENCE = 600.0
+"""Seconds for which one request is tried again: a restart, an update, a short outage."""
+FINISH_TIMEOUT = 300.0
+"""Seconds without a byte while a large scan is put in force, in one transaction."""
+SCANS = "/api/v1/scans"
+JSON = "application/json"
+
+
+class ServerSink:
+    """Sends one scan to a server.
+
+    Making one asks the server whether the token may send scans, so that a wrong URL or token
+    is known before hours of work.
+
+    Args:
+        server: where to, and with which token.
+        patience: seconds for which a request is tried again while the scan is sent.
+
+    Raises:
+        Unreachable: nobody answers at that URL.
+        Denied: the token is unknown or lacks the scope ``scan``.
+    """
+
+    def __init__(self, server: Server, patience: float = UPLOAD_PATIENCE) -> None:
+        _greet(server)
+        self._server = replace(server, pace=replace(server.pace, patience=patience))
+        self._key = ""
+        self._number = 0
+        self._lines: list[bytes] = []
+        self._size = 0
+
+    def header(self, record: ScanRecord) -> None:
+        """Begin."""
+        answer = self._server.send("POST", SCANS, to_line(record), JSON)
+        self._key = _text(answer.json(), "key")
+
+    def sample(
+        self, record: SampleRecord, thumbnail: bytes | None, stat: tuple[int, int, int] | None
+    ) -> None:
+        """Take one sample; ``stat`` means nothing on another machine."""
+        del stat
+        self._take(pack(record, thumbnail))
+
+    def file(self, record: FileRecord) -> None:
+        """Take a file that is no sample and has findings of its own."""
+        self._take(pack(record))
+
+    def finish(self, record: SummaryRecord) -> None:
+        """Send what is left, then put the scan in force."""
+        self._send()
+        slow = replace(self._server, pace=replace(self._server.pace, timeout=FINISH_TIMEOUT))
+        slow.send("POST", f"{SCANS}/{self._key}/finish", to_line(record), JSON)
+
+    def abort(self) -> None:
+        """Tell the server to forget the scan, if it can be told at once."""
+        if self._key:
+            hasty = replace(self._server, pace=replace(self._server.pace, patience=0.0))
+            with suppress(SickbayError):
+                hasty.send("DELETE", f"{SCANS}/{self._key}", b"", MEDIA_TYPE)
+
+    def _take(self, lines: bytes) -> None:
+        if self._size + len(lines) > FULL_BATCH:
+            self._send()
+        self._lines.append(lines)
+        self._size += len(lines)
+
+    def _send(self) -> None:
+        if self._lines:
+            path = f"{SCANS}/{self._key}/batches/{self._number}"
+            self._server.send("PUT", path, b"".join(self._lines), MEDIA_TYPE)
+            self._number += 1
+            self._lines, self._size = [], 0
+
+
+def _greet(server: Server) -> None:
+    first = replace(server, pace=replace(server.pace, patience=FIRST_PATIENCE))
+    me = first.get("/api/v1/me").json()
+    scopes = me.get("scopes") if isinstance(me, dict) else None
+    if not isinstance(scopes, list):
+        raise Unreachable("Something else than Sickbay answers there; check the URL.")
+    if "scan" not in scopes:
+        raise Denied("This token lacks the scope scan; `sickbay token new` makes one that has it.")
+
+
+def _text(answer: Any, name: str) -> str:
+    value = answer.get(name) if isinstance(answer, dict) else None
+    if not isinstance(value, str):
+        raise Unreachable("The server's answer is not the agreed one; update the older side.")
+    return value

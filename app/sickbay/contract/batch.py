@@ -1,0 +1,79 @@
+"""A batch of a scan on its way over HTTP.
+
+The body is NDJSON: lines exactly as in the scan's file, and after the line of a held sample one
+transport line with its thumbnail, ``{"kind":"thumbnail","of":HEX,"data":BASE64}``, where HEX is
+the sample's raw path. Transport lines begin with exactly that, so that they are told apart
+without parsing the records.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sickbay.contract.errors import BadInput
+from sickbay.contract.finding import FileRecord, SampleRecord, to_line
+
+MEDIA_TYPE = "application/x-ndjson"
+MAX_BATCH = 4 << 20
+"""Bytes of a body at most."""
+FULL_BATCH = 1 << 20
+"""Bytes at which a sender closes a batch: seconds of work lost at most, few requests."""
+MAX_THUMBNAIL = 64 << 10
+"""Bytes of one thumbnail at most; a 256 px WebP is far below."""
+
+_BEGINS = b'{"kind":"thumbnail",'
+_LINE = re.compile(
+    rb'\{"kind":"thumbnail","of":"((?:[0-9a-f]{2})+)","data":"([A-Za-z0-9+/]+={0,2})"\}'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """A batch taken apart: record lines, and thumbnails by raw path in hex."""
+
+    lines: tuple[bytes, ...]
+    thumbnails: Mapping[str, bytes]
+
+
+def pack(record: SampleRecord | FileRecord, thumbnail: bytes | None = None) -> bytes:
+    """Return the lines of one record; a thumbnail too large to travel stays behind."""
+    line = to_line(record)
+    if thumbnail is None or len(thumbnail) > MAX_THUMBNAIL:
+        return line
+    of = record.path.raw.hex().encode("ascii")
+    data = base64.b64encode(thumbnail)
+    return line + _BEGINS + b'"of":"' + of + b'","data":"' + data + b'"}\n'
+
+
+def unpack(body: bytes) -> Unpacked:
+    """Take a batch's body apart; record lines are not looked into.
+
+    Raises:
+        BadInput: the body is too large, or a transport line is malformed.
+    """
+    if len(body) > MAX_BATCH:
+        raise BadInput(f"A batch has at most {MAX_BATCH:,} bytes.")
+    lines = [line for line in body.split(b"\n") if line]
+    return Unpacked(
+        lines=tuple(line for line in lines if not line.startswith(_BEGINS)),
+        thumbnails=dict(_thumbnails(lines)),
+    )
+
+
+def _thumbnails(lines: list[bytes]) -> Iterator[tuple[str, bytes]]:
+    for line in lines:
+        if line.startswith(_BEGINS):
+            yield _thumbnail(line)
+
+
+def _thumbnail(line: bytes) -> tuple[str, bytes]:
+    parts = _LINE.fullmatch(line)
+    try:
+        data = b"" if parts is None else base64.b64decode(parts[2], validate=True)
+    except binascii.Error:
+        data = b""
+    if parts is None or not 0 < len(data) <= MAX_THUMBNAIL:
+        raise BadInput("A batch's thumbnail line is malformed or too large.")
+    return parts[1].decode("ascii"), data

@@ -1,0 +1,115 @@
+"""Taking back a whole act."""
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session, aliased
+
+from sickbay.contract.errors import Conflict, IllegalMove, NotFound
+from sickbay.quarantine.decisions.decide import Act, act
+from sickbay.quarantine.decisions.moves import Deed, Moved, Step, move
+from sickbay.quarantine.decisions.standing import Standing, from_json, still_holds
+from sickbay.quarantine.decisions.subjects import CHUNK, Subject, subjects
+from sickbay.quarantine.tables import Action, Decision, Scan, Status
+
+
+def latest(session: Session, data_set_id: int, reviewer: str) -> str | None:
+    """Return the batch of the reviewer's newest act that still can be undone, or nothing."""
+    taken_back = aliased(Decision)
+    return session.scalar(
+        select(Decision.batch)
+        .where(
+            Decision.data_set_id == data_set_id,
+            Decision.reviewer == reviewer,
+            Decision.action != Action.UNDO,
+            ~exists().where(taken_back.undoes == Decision.batch),
+        )
+        .order_by(Decision.id.desc())
+        .limit(1)
+    )
+
+
+def undo(session: Session, data_set_id: int, batch: str, *, reviewer: str) -> Act:
+    """Bring back what was before the act, for each sample on which nothing was decided since.
+
+    A sample whose former standing would be untrue by now (a clean one in which a scan found a
+    fault meanwhile, an approval of content that has changed) becomes held instead.
+
+    Raises:
+        NotFound: there is no such act.
+        IllegalMove: a scan made it, or it is itself an undo.
+        Conflict: it was undone already, or each of its samples was decided on since.
+    """
+    _refuse(session, data_set_id, batch)
+    deed = Deed(data_set_id, Action.UNDO, reviewer, undoes=batch)
+    moved: list[Moved] = []
+    of_all = 0
+    for kept in _decided(session, batch):
+        of_all += len(kept)
+        overtaken = _overtaken(session, batch, kept)
+        free = {key: was for key, was in kept.items() if key not in overtaken}
+        found = subjects(session, data_set_id, list(free))
+        moved += move(
+            session, deed, [_back(deed, subject, free[key]) for key, subject in found.items()]
+        )
+    if not moved:
+        raise Conflict("Other decisions were taken on these samples since. Nothing was changed.")
+    return act(deed, moved, of_all - len(moved))
+
+
+def _refuse(session: Session, data_set_id: int, batch: str) -> None:
+    """Refuse what cannot be undone."""
+    action = session.scalar(
+        select(Decision.action)
+        .where(Decision.batch == batch, Decision.data_set_id == data_set_id)
+        .limit(1)
+    )
+    if action is None:
+        raise NotFound("There is nothing of that kind to undo in this data set.")
+    if action is Action.UNDO:
+        raise IllegalMove("An undo is not undone; decide on the sample again.")
+    if session.scalar(select(Scan.id).where(Scan.key == batch)) is not None:
+        raise IllegalMove("What a scan found is not undone; decide on the sample instead.")
+    by = session.scalar(select(Decision.reviewer).where(Decision.undoes == batch).limit(1))
+    if by is not None:
+        raise Conflict(f"This was undone already, by {by}. Nothing was changed.")
+
+
+def _decided(session: Session, batch: str) -> Iterator[Mapping[int, Standing]]:
+    """Yield what each sample's standing was before the act, some samples at a time."""
+    last = 0
+    while rows := session.execute(
+        select(Decision.id, Decision.sample_id, Decision.before)
+        .where(Decision.batch == batch, Decision.id > last)
+        .order_by(Decision.id)
+        .limit(CHUNK)
+    ).all():
+        last = rows[-1][0]
+        yield {sample_id: from_json(before) for _, sample_id, before in rows}
+
+
+def _overtaken(session: Session, batch: str, kept: Mapping[int, Standing]) -> set[int]:
+    """Return the samples on which something still in force was decided after this act."""
+    history = session.execute(
+        select(Decision.sample_id, Decision.batch, Decision.undoes)
+        .where(Decision.sample_id.in_(list(kept)))
+        .order_by(Decision.sample_id, Decision.id)
+    )
+    overtaken = set()
+    for sample_id, rows in groupby(history, key=lambda row: row[0]):
+        standing: list[str] = []
+        for _, one, undoes in rows:
+            if undoes is None:
+                standing.append(one)
+            elif undoes in standing:
+                standing.remove(undoes)
+        if standing[-1:] != [batch]:
+            overtaken.add(sample_id)
+    return overtaken
+
+
+def _back(deed: Deed, subject: Subject, was: Standing) -> Step:
+    if still_holds(was, subject.sha256, subject.blocking):
+        return Step(subject, was)
+    return Step(subject, Standing(Status.HELD, held_at=was.held_at or deed.at))

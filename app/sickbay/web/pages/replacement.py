@@ -1,0 +1,49 @@
+"""A replacement for a sample's file: it must pass the checks that the original failed."""
+
+from pathlib import PurePosixPath
+
+from sickbay.contract.defects import Severity
+from sickbay.contract.errors import Refused
+from sickbay.quarantine.decisions.repair import Facts
+from sickbay.scanner.evidence import Examined
+from sickbay.web.site import Site
+
+_SUFFIX_MOST = 16
+
+
+class UnfitFile(Refused):
+    """The uploaded file has a fault itself."""
+
+
+def accept(site: Site, data: bytes, path: str) -> Facts:
+    """Check a file in a guarded child and store it; ``path`` is the sample's it stands in for.
+
+    Raises:
+        UnfitFile: it has a blocking finding of its own; the sentence says which.
+        StorageFailed: it cannot be stored.
+        Busy: all decoders are at work.
+    """
+    found = site.guards.check(data, _suffix(path))
+    _refuse_unfit(found)
+    thumbnail = None if found.thumbnail is None else site.blobs.put(found.thumbnail)
+    return Facts(
+        sha256=site.blobs.put(data),
+        size=len(data),
+        width=found.width,
+        height=found.height,
+        format=found.format,
+        mode=found.mode,
+        thumbnail=thumbnail,
+    )
+
+
+def _suffix(path: str) -> str:
+    return PurePosixPath(path).suffix.lower()[:_SUFFIX_MOST]
+
+
+def _refuse_unfit(found: Examined) -> None:
+    faults = [one for one in found.findings if one.severity is Severity.BLOCK]
+    if faults:
+        raise UnfitFile(f"{faults[0].message} ({faults[0].code})")
+    if found.width is None:
+        raise UnfitFile("No decoder here gives a picture of it, so it cannot be checked.")

@@ -1,0 +1,156 @@
+"""The formats that Pillow decodes."""
+
+import struct
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sickbay.scanner import Limits
+from tests.pictures import encoded, gif, jpeg, picture, png, truncated
+from tests.scanner.recorded import examined, held, said
+
+KINDS = [
+    ("WEBP", ".webp", {}),
+    ("WEBP", ".webp", {"lossless": True}),
+    ("TIFF", ".tif", {}),
+    ("TIFF", ".tiff", {"compression": "tiff_deflate"}),
+    ("TIFF", ".tiff", {"compression": "jpeg"}),
+    ("BMP", ".bmp", {}),
+    ("AVIF", ".avif", {}),
+    ("PPM", ".ppm", {}),
+    ("GIF", ".gif", {}),
+    ("JPEG2000", ".jp2", {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "suffix", "options"), KINDS)
+def test_a_sound_picture_is_clean_and_a_cut_one_is_held(
+    kind: str, suffix: str, options: dict[str, object]
+) -> None:
+    data = encoded(picture(1), kind, **options)
+    found = examined(data, suffix)
+    assert found.findings == ()
+    assert (found.format, found.width, found.height) == (kind, 160, 120)
+    assert held(truncated(data), suffix)
+
+
+def test_a_tga_goes_by_its_name_because_it_has_no_signature() -> None:
+    data = encoded(picture(1), "TGA")
+    assert examined(data, ".tga").format == "TGA"
+    assert said(data, ".jpg") == ["image.undecodable"]
+
+
+def test_an_animation_is_noted_and_a_cut_in_a_later_frame_is_seen() -> None:
+    data = gif(4)
+    assert said(data, ".gif") == ["image.animated"]
+    assert "image.truncated" in said(truncated(data, 0.8), ".gif")
+
+
+def test_frames_beyond_the_limit_stay_unseen_and_the_picture_is_not_held() -> None:
+    assert said(gif(6), ".gif", Limits(frames=2)) == ["image.animated"]
+
+
+def test_several_pages_of_a_tiff_are_all_read() -> None:
+    pages = [picture(seed, (64, 64)) for seed in range(3)]
+    data = encoded(pages[0], "TIFF", save_all=True, append_images=pages[1:])
+    assert said(data, ".tif") == ["image.animated"]
+
+
+def test_an_orientation_is_noted_in_webp_too() -> None:
+    image = picture(1)
+    exif = image.getexif()
+    exif[0x0112] = 8
+    assert said(encoded(image, "WEBP", exif=exif), ".webp") == ["image.exif-rotated"]
+
+
+def test_a_header_that_states_more_than_any_file_could_hold_is_a_bomb() -> None:
+    header = struct.pack("<2sIHHI", b"BM", 54, 0, 0, 54)
+    info = struct.pack("<IiiHHIIiiII", 40, 60_000, 60_000, 1, 24, 0, 0, 0, 0, 0, 0)
+    assert said(header + info + bytes(1000), ".bmp")[0] == "image.bomb"
+
+
+def test_a_picture_too_large_to_decode_is_a_note_where_the_file_can_hold_it() -> None:
+    side = 12_000
+    data = encoded(Image.new("1", (side, side)), "BMP")
+    (finding,) = examined(data, ".bmp").findings
+    assert finding.code == "image.huge"
+    assert "not decoded in whole" in finding.message
+
+
+@pytest.mark.parametrize("mode", ["I;16", "F"])
+def test_rare_modes_are_notes(mode: str) -> None:
+    pixels = np.linspace(0, 1000, 64 * 64).reshape(64, 64)
+    image = Image.fromarray(pixels.astype(np.uint16 if mode == "I;16" else np.float32))
+    assert image.mode == mode
+    assert said(encoded(image, "TIFF"), ".tif") == ["image.odd-mode"]
+
+
+def test_a_tiff_variant_without_a_decoder_is_unsupported_and_not_held() -> None:
+    data = bytearray(encoded(picture(1, (64, 64)), "TIFF"))
+    entry = data.index(struct.pack("<HHI", 258, 3, 3))  # bits per sample: 8, 8, 8
+    (at,) = struct.unpack_from("<I", data, entry + 8)
+    struct.pack_into("<HHH", data, at, 24, 24, 24)
+    assert said(bytes(data), ".tif") == ["image.unsupported"]
+
+
+def heif(length: int) -> bytes:
+    """Boxes of a HEIC file: one item of ``length`` bytes behind them."""
+
+    def box(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body) + 8) + kind + body
+
+    kind = box(b"ftyp", b"heic\0\0\0\0mif1heic")
+    item = struct.pack(">BBHHHHII", 0x44, 0, 1, 1, 0, 1, 100, length)
+    body = bytes(4) + item
+    return kind + box(b"meta", bytes(4) + box(b"iloc", body)) + box(b"mdat", bytes(200))
+
+
+def test_heic_without_its_decoder_is_unsupported_and_not_held() -> None:
+    assert said(heif(50), ".heic") == ["image.unsupported"]
+
+
+def test_heic_that_is_cut_is_held_even_without_its_decoder() -> None:
+    assert said(heif(50)[:-20], ".heic") == ["image.truncated"]
+    assert said(heif(5000), ".heic") == ["image.truncated"]
+
+
+def test_jpeg_xl_is_unsupported_and_not_held() -> None:
+    assert said(b"\xff\x0a" + bytes(60), ".jxl") == ["image.unsupported"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [bytes(20_000), b"<html>Not found</html>", b"\x89PNG", b"GIF89a", b"RIFF\0\0\0\0WEBPVP8 "],
+)
+def test_what_no_decoder_opens_is_held_and_shows_its_first_bytes(data: bytes) -> None:
+    found = examined(data, ".jpg")
+    blocking = [finding for finding in found.findings if finding.severity == "block"]
+    assert blocking[0].code in ("image.undecodable", "image.truncated")
+    assert blocking[0].detail["head"] == data[:32].hex()
+    assert found.thumbnail is None
+
+
+def test_a_link_that_was_copied_as_text_is_recognised() -> None:
+    (finding,) = examined(b"../store/others/real.jpg").findings
+    assert finding.code == "image.undecodable"
+    assert "a link that was copied" in finding.message
+
+
+def test_a_wrong_extension_is_noted() -> None:
+    assert said(png(1), ".jpg") == ["image.wrong-extension"]
+    assert said(encoded(picture(1), "WEBP"), ".jpg") == ["image.wrong-extension"]
+    assert said(jpeg(1), ".png") == ["image.wrong-extension"]
+    assert said(jpeg(1), ".jpeg") == []
+    assert said(jpeg(1), "") == []
+
+
+def test_a_short_side_is_noted_below_the_limit_only() -> None:
+    assert said(png(1, (1, 1)), ".png") == ["image.too-small"]
+    assert said(png(1, (200, 31)), ".png") == ["image.too-small"]
+    assert said(png(1, (32, 32)), ".png") == []
+    assert said(jpeg(1, (122, 63)), ".jpg", Limits(min_side=128)) == ["image.too-small"]
+
+
+def test_an_empty_file_is_held() -> None:
+    assert said(b"") == ["file.empty"]
