@@ -1,0 +1,87 @@
+"""From the arguments of ``init`` to a run."""
+
+import dataclasses
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sickbay.contract.event import MAX_FACTS, MAX_NAME, MAX_TITLE, About, Facts
+from sickbay.contract.opening import Opening
+from sickbay.trainer import complaints, launch
+from sickbay.trainer.environment import at_once, describe
+from sickbay.trainer.plain import plain, text
+from sickbay.trainer.reporter import Reporter, process_id
+from sickbay.trainer.run import Run, watch_for_crashes
+from sickbay.trainer.seeds import known_seeds
+from sickbay.trainer.surroundings import Mode, Surroundings, read
+
+
+def begin(
+    name: str | None,
+    *,
+    dataset: str | None,
+    release: str | None,
+    config: Any,
+    root: str | os.PathLike[str] | None,
+    resume: bool,
+) -> Run:
+    """Return a run that is being opened in the background, or one that does nothing."""
+    place = read()
+    if place.mode is Mode.DISABLED or _imported_by_a_worker():
+        return Run(None)
+    opening = _opening(place, str(name) if name else _script())
+    opening = dataclasses.replace(
+        opening,
+        dataset=_text(dataset),
+        release=_text(release),
+        resume=bool(resume),
+        config=plain(config, MAX_FACTS) if config is not None else {},
+    )
+    reporter = Reporter(place, opening, launch.count(opening.name))
+    watch_for_crashes()
+
+    def found(facts: Mapping[str, Any]) -> None:
+        reporter.put(Facts(About.ENVIRONMENT, plain(facts, MAX_FACTS)))
+
+    describe(found, whole=place.rank.rank == 0)
+    return Run(reporter, os.fspath(root) if root is not None else None)
+
+
+def _opening(place: Surroundings, name: str) -> Opening:
+    return Opening(
+        name="".join(char if char.isprintable() else " " for char in text(name, MAX_TITLE)),
+        launch="",
+        process=process_id(),
+        rank=place.rank.rank,
+        local_rank=place.rank.local_rank,
+        world_size=place.rank.world_size,
+        host=place.host,
+        started=round(time.time(), 3),
+        environment=at_once(),
+        seeds=known_seeds(),
+    )
+
+
+def _script() -> str:
+    """Return a name for a run that was given none: its script's."""
+    return Path(sys.argv[0]).stem if sys.argv and sys.argv[0] else "run"
+
+
+def _text(value: Any) -> str | None:
+    return text(str(value), MAX_NAME) if value else None
+
+
+def _imported_by_a_worker() -> bool:
+    """Whether a started child is only importing the script to find its classes."""
+    process: Any = sys.modules.get("multiprocessing.process")
+    with suppress(Exception):
+        if getattr(process.current_process(), "_inheriting", False):
+            complaints.once("worker", "init in a child that only imports the script does nothing.")
+            return True
+        data: Any = sys.modules.get("torch.utils.data")
+        return data is not None and data.get_worker_info() is not None
+    return False

@@ -1,0 +1,153 @@
+"""Exceptions and batches as the fields of a failure."""
+
+import itertools
+import os
+import re
+import traceback
+from array import array
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sickbay.contract.event import (
+    MAX_DETAIL,
+    MAX_MESSAGE,
+    MAX_NAME,
+    MAX_SAMPLES,
+    MAX_TRACEBACK,
+    MAX_WINDOW,
+    Failure,
+    FailureKind,
+    Sample,
+)
+from sickbay.contract.paths import MAX_PATH_BYTES, SamplePath
+from sickbay.contract.taxonomy import kind_of
+from sickbay.trainer.plain import plain, text
+
+_WORKER = re.compile(r"in DataLoader worker process (\d{1,6})")
+_NUMBERS = ("value", "baseline", "score", "learning_rate", "gradient_norm")
+_MOST_PATH = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception in words."""
+
+    type: str
+    message: str
+    traceback: str
+
+
+def raised(error: BaseException) -> Raised:
+    """Put an exception into words; whatever its own methods do, this returns."""
+    kind = type(error)
+    name = kind.__qualname__
+    if kind.__module__ not in ("builtins", "__main__"):
+        name = f"{kind.__module__}.{name}"
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 (a broken exception is still a failure)
+        message = "(this exception cannot be shown as text)"
+    try:
+        lines = "".join(traceback.format_exception(error))
+    except Exception:  # noqa: BLE001 (as above)
+        lines = ""
+    return Raised(text(name, MAX_NAME), text(message, MAX_MESSAGE), text(lines, MAX_TRACEBACK))
+
+
+def failure(
+    what: str | None, error: BaseException | None, fields: Mapping[str, Any], root: str | None
+) -> Failure:
+    """Return the failure that a training script tells of.
+
+    Args:
+        what: its kind; where nothing is said, what the exception looks like.
+        error: the exception, if there is one.
+        fields: fields of ``Failure``; unknown ones go into ``detail``.
+        root: the data set's root, below which the samples' paths are.
+    """
+    words = raised(error) if error is not None else Raised("", "", "")
+    given = dict(fields)
+    words = Raised(
+        text(str(given.pop("exception_type", None) or words.type), MAX_NAME),
+        text(str(given.pop("message", None) or words.message), MAX_MESSAGE),
+        text(str(given.pop("traceback", None) or words.traceback), MAX_TRACEBACK),
+    )
+    return Failure(
+        what=_kind(what, words),
+        exception_type=words.type,
+        message=words.message,
+        traceback=words.traceback,
+        worker=_whole(given.pop("worker", None), _worker(words.message)),
+        step=_whole(given.pop("step", None)),
+        epoch=_whole(given.pop("epoch", None)),
+        host=text(str(given.pop("host", "")), MAX_NAME),
+        local_rank=_whole(given.pop("local_rank", None)),
+        samples=samples(given.pop("samples", ()), root),
+        window=array("d", _floats(given.pop("window", ()))[-MAX_WINDOW:]),
+        checkpoint=text(str(given.pop("checkpoint", "")), _MOST_PATH),
+        rule=plain(given.pop("rule", {}), MAX_DETAIL),
+        seeds=plain(given.pop("seeds", {}), MAX_DETAIL),
+        **{name: _float(given.pop(name, None)) for name in _NUMBERS},
+        detail=plain({**plain(given.pop("detail", {}), MAX_DETAIL), **given}, MAX_DETAIL),
+    )
+
+
+def _kind(what: str | None, words: Raised) -> FailureKind:
+    with suppress(ValueError):
+        if what is not None:
+            return FailureKind(what.removeprefix("training.").replace("_", "-"))
+    return kind_of(words.type, words.message, words.traceback)
+
+
+def samples(given: Iterable[Any], root: str | None) -> tuple[Sample, ...]:
+    """Return a batch's samples: paths, mappings with the fields of ``Sample``, or such."""
+    return tuple(_sample(item, root) for item in itertools.islice(given, MAX_SAMPLES))
+
+
+def _sample(item: Any, root: str | None) -> Sample:
+    if isinstance(item, Sample):
+        return item
+    fields = item if isinstance(item, Mapping) else {"path": item}
+    path = below(fields["path"], root)
+    digest = fields.get("sha256")
+    return Sample(
+        path.text,
+        path.base64,
+        _whole(fields.get("index")),
+        digest if isinstance(digest, str) else None,
+        _float(fields.get("loss")),
+    )
+
+
+def below(path: Any, root: str | None) -> SamplePath:
+    """Return a sample's path below the root; one that is elsewhere keeps all its parts."""
+    raw = os.fsencode(os.path.normpath(os.fspath(path)))
+    base = os.fsencode(os.path.abspath(root)) + b"/" if root else b"/"  # noqa: PTH100 (bytes)
+    parts = raw.removeprefix(base).replace(os.fsencode(os.sep), b"/").split(b"/")
+    kept = [part for part in parts if part not in (b"", b".", b"..")]
+    return SamplePath(b"/".join(kept)[:MAX_PATH_BYTES] or b"unknown")
+
+
+def _worker(message: str) -> int | None:
+    found = _WORKER.search(message)
+    return int(found[1]) if found else None
+
+
+def _whole(value: Any, default: int | None = None) -> int | None:
+    with suppress(Exception):
+        if value is not None:
+            return int(value)
+    return default
+
+
+def _float(value: Any) -> float | None:
+    with suppress(Exception):
+        if value is not None:
+            return float(value)
+    return None
+
+
+def _floats(values: Iterable[Any]) -> list[float]:
+    return [number for value in values if (number := _float(value)) is not None]

@@ -1,0 +1,129 @@
+"""One run in one process: tray, writer, spool and sender, put together and taken apart.
+
+The kit installs no signal handler. Python runs one only when the main thread gets back to its
+own code, so a process that hangs in a collective would no longer die of SIGTERM; what is lost
+to a signal is what was logged since the writer's last turn.
+"""
+
+import dataclasses
+import os
+import secrets
+import threading
+import time
+import weakref
+from contextlib import suppress
+
+from sickbay.contract.event import Body, Ending
+from sickbay.contract.opening import Opened, Opening
+from sickbay.trainer import complaints
+from sickbay.trainer.launch import launch_id
+from sickbay.trainer.sender import Sender
+from sickbay.trainer.spool import Spool
+from sickbay.trainer.surroundings import Mode, Surroundings
+from sickbay.trainer.tray import Tray
+from sickbay.trainer.writer import Writer
+
+MOST_TO_FINISH = 30.0
+"""Seconds that leaving may take while the server answers and there is much to send."""
+MOST_TO_FINISH_ALONE = 1.0
+"""Seconds that leaving waits for a server that does not answer."""
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+_living: "weakref.WeakSet[Reporter]" = weakref.WeakSet()
+
+
+class Reporter:
+    """The kit's side of one run in this process."""
+
+    def __init__(self, place: Surroundings, opening: Opening, nth: int) -> None:
+        self.tray = Tray()
+        self.place = place
+        self._draft = opening
+        self._nth = nth
+        self._spool: Spool | None = None
+        self._sender: Sender | None = None
+        self._writer: Writer | None = None
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sickbay-writer", daemon=True)
+        _living.add(self)
+        self._thread.start()
+
+    @property
+    def opened(self) -> Opened | None:
+        """What the server said of the run, once it has."""
+        return self._sender.opened if self._sender else None
+
+    def put(self, body: Body) -> None:
+        """Hand over anything but points; it is on its way at once."""
+        self.tray.put(body, time.time())
+        if self._writer is not None:
+            self._writer.hurry()
+
+    def finish(self, ending: Ending, timeout: float) -> None:
+        """Write and send what is left, within bounds; say where it is kept if that is not all."""
+        _living.discard(self)
+        end = time.monotonic() + timeout
+        self._ready.wait(MOST_TO_FINISH_ALONE)
+        if self._writer is None or self._spool is None:
+            complaints.once("never", "the run was never begun; nothing of it is kept.")
+            return
+        self._writer.stop(ending)
+        self._thread.join(timeout)
+        if self._sender is not None:
+            left = max(end - time.monotonic(), MOST_TO_FINISH_ALONE)
+            self._sender.stop(left, MOST_TO_FINISH_ALONE)
+        if not self._thread.is_alive() and not self._spool.close():
+            complaints.log.warning(
+                "not everything was sent; it is kept: sickbay sync %s", self._spool.folder
+            )
+
+    def forked(self) -> None:
+        """Let go of everything in a forked child: it is the parent's."""
+        if self._spool is not None:
+            self._spool.abandon()
+
+    def _run(self) -> None:
+        try:
+            self._begin()
+        except Exception as error:  # noqa: BLE001 (the training goes on without us)
+            complaints.once("begin", "the run cannot be begun: %r", error)
+        finally:
+            self._ready.set()
+        if self._writer is not None:
+            self._writer.run()
+
+    def _begin(self) -> None:
+        launch = launch_id(self._draft.world_size, self._nth)
+        opening = dataclasses.replace(self._draft, launch=launch)
+        place = self.place
+        header = {**opening.to_json(), "url": place.url, "mode": place.mode.value}
+        spool = Spool(place.spool / _folder_name(opening), header)
+        if place.mode is Mode.ONLINE:
+            self._sender = Sender(place.url, place.token, opening.to_json(), spool, self.tray)
+            self._sender.start()
+        more = self._sender.more if self._sender else _nobody
+        self._spool = spool
+        self._writer = Writer(self.tray, spool, opening.rank, more)
+
+
+def _nobody() -> None:
+    """Tell nobody."""
+
+
+def process_id() -> str:
+    """Draw what tells this process from every other."""
+    return secrets.token_hex(8)
+
+
+def _folder_name(opening: Opening) -> str:
+    name = "".join(char if char in _SAFE else "_" for char in opening.name)[:60].lstrip(".")
+    return f"{name or 'run'}.rank{opening.rank}.{opening.process}"
+
+
+def _after_fork() -> None:
+    for reporter in list(_living):
+        with suppress(Exception):
+            reporter.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,225 @@
+"""A run, as a training script holds it."""
+
+import atexit
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+from sickbay.contract.event import (
+    MAX_FACTS,
+    MAX_MESSAGE,
+    MAX_TITLE,
+    About,
+    Alert,
+    Ending,
+    Facts,
+    Level,
+)
+from sickbay.trainer import complaints
+from sickbay.trainer.columns import finite_time
+from sickbay.trainer.complaints import harmless
+from sickbay.trainer.failing import failure
+from sickbay.trainer.plain import plain, text
+from sickbay.trainer.readings import reading
+from sickbay.trainer.reporter import MOST_TO_FINISH, Reporter
+from sickbay.trainer.tray import MOST_POINTS
+
+
+class Run:
+    """What ``init`` returns. Its methods never raise, and only ``finish`` waits.
+
+    In a forked child (a DataLoader's worker) and where the mode is ``disabled`` they do nothing.
+    """
+
+    def __init__(self, reporter: Reporter | None, root: str | None = None) -> None:
+        self._reporter = reporter
+        self._points = reporter.tray.points if reporter else None
+        self._root = root
+        self._step = -1
+        self._told: int | None = None
+        if reporter is not None:
+            _open.append(self)
+
+    @property
+    def url(self) -> str | None:
+        """The run's page, once the server has answered."""
+        opened = self._reporter.opened if self._reporter else None
+        return opened.url if opened else None
+
+    def log(
+        self, values: Mapping[str, Any], step: int | None = None, *, time: float | None = None
+    ) -> None:
+        """Note one point for each series.
+
+        Args:
+            values: numbers by series. Python's and numpy's are read at once, and so is a tensor
+                on the CPU; one on a GPU is copied in the background, without waiting for it.
+            step: in any order; one more than the last where it is not said.
+            time: seconds since 1970; now where it is not said.
+        """
+        points = self._points
+        if points is None:
+            return
+        try:
+            at = finite_time(time, _clock())
+            step = self._step + 1 if step is None else step
+            self._step = step if type(step) is int else int(step)
+            for series, value in values.items():
+                kind = type(value)
+                number = value if kind is float or kind is int else reading(value)
+                if len(points) < MOST_POINTS:
+                    points.append((series, number, self._step, at))
+                else:
+                    self._drop("queue")
+        except Exception as error:  # noqa: BLE001 (a point is not worth a training)
+            self._drop("refused")
+            complaints.once("log", "a call of log was not understood: %r", error)
+
+    @harmless(None)
+    def alert(self, title: str, text: str = "", level: str = "warn") -> None:
+        """Send people a message.
+
+        Args:
+            title: at most 200 characters.
+            text: the rest of it.
+            level: ``info``, ``warn`` or ``error``.
+        """
+        if self._reporter is not None:
+            self._reporter.put(
+                Alert(_cut(title, MAX_TITLE), _cut(text, MAX_MESSAGE), _level(level), self._last)
+            )
+
+    @harmless(None)
+    def failure(
+        self, what: str | None = None, *, exception: BaseException | None = None, **fields: Any
+    ) -> None:
+        """Tell of something that went wrong.
+
+        Args:
+            what: one of the kinds of ``contract.event.FailureKind``; told from the exception
+                where it is not said.
+            exception: what was raised.
+            **fields: fields of ``contract.event.Failure``, such as ``step`` or ``samples``
+                (paths, or mappings with ``path``, ``loss``, ``index``); others become details.
+        """
+        if self._reporter is None or (exception is not None and self._told == id(exception)):
+            return
+        self._told = id(exception) if exception is not None else None
+        place = self._reporter.place
+        known = {"step": self._last, "host": place.host, "local_rank": place.rank.local_rank}
+        self._reporter.put(failure(what, exception, {**known, **fields}, self._root))
+
+    @harmless(None)
+    def config(self, values: Any) -> None:
+        """Complete the configuration that ``init`` was given."""
+        if self._reporter is not None:
+            self._reporter.put(Facts(About.CONFIG, plain(values, MAX_FACTS)))
+
+    @harmless(None)
+    def seeds(self, values: Any) -> None:
+        """Note the seeds in use."""
+        if self._reporter is not None:
+            self._reporter.put(Facts(About.SEEDS, plain(values, MAX_FACTS)))
+
+    @harmless(None)
+    def finish(
+        self, *, failed: bool = False, stopped: bool = False, timeout: float = MOST_TO_FINISH
+    ) -> None:
+        """Leave the run: write and send what is left.
+
+        Returns within ``timeout`` seconds, and within about one where the server does not
+        answer; what could not be sent stays in the spool for ``sickbay sync``. A second call
+        does nothing.
+        """
+        reporter, self._reporter, self._points = self._reporter, None, None
+        with suppress(ValueError):
+            _open.remove(self)
+        if reporter is not None:
+            ending = Ending.FAILED if failed else Ending.STOPPED if stopped else Ending.FINISHED
+            reporter.finish(ending, timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        leave(self, error)
+
+    def forget(self) -> None:
+        """Do nothing from now on: a forked child's copy."""
+        self._reporter, self._points = None, None
+
+    @property
+    def _last(self) -> int | None:
+        return self._step if self._step >= 0 else None
+
+    def _drop(self, cause: str) -> None:
+        if self._reporter is not None:
+            self._reporter.tray.drop(cause, 1)
+
+
+_clock = time.time
+_open: list[Run] = []
+
+
+@harmless(None)
+def leave(run: Run, error: BaseException | None) -> None:
+    """Finish a run the way an exception, or none, says."""
+    if isinstance(error, Exception):
+        run.failure(exception=error)
+        run.finish(failed=True)
+    elif isinstance(error, SystemExit):
+        run.finish(failed=error.code not in (None, 0))
+    else:
+        run.finish(stopped=error is not None)
+
+
+def _cut(value: Any, most: int) -> str:
+    return text(str(value), most) or "(no title)"
+
+
+def _level(said: Any) -> Level:
+    word = str(getattr(said, "name", said)).lower()
+    return {"warning": Level.WARN, "critical": Level.ERROR}.get(word) or (
+        Level(word) if word in set(Level) else Level.WARN
+    )
+
+
+@atexit.register
+def _leave_all() -> None:
+    for run in _open.copy():
+        run.finish()
+
+
+def _told_by_hook(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    for run in _open.copy():
+        leave(run, error)
+    _previous_hook(kind, error, trace)
+
+
+def watch_for_crashes() -> None:
+    """Note an exception that ends the program, then do what was done before."""
+    global _previous_hook
+    if sys.excepthook is not _told_by_hook:
+        _previous_hook, sys.excepthook = sys.excepthook, _told_by_hook
+
+
+_previous_hook = sys.excepthook
+
+
+def _forget_all() -> None:
+    for run in _open:
+        run.forget()
+    _open.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)

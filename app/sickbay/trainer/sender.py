@@ -1,0 +1,123 @@
+"""The kit's second thread: from the spool to the server, for as long as that takes.
+
+An answer that says no for good (no such token, no such run) ends the sending; the spool stays on
+disk for ``sickbay sync``.
+"""
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from sickbay.client.http import Pace
+from sickbay.contract.errors import SickbayError
+from sickbay.contract.event import MAX_EVENTS
+from sickbay.contract.opening import Opened
+from sickbay.trainer import complaints
+from sickbay.trainer.line import MOST_BYTES, Delivered, Line
+from sickbay.trainer.spool import Spool
+from sickbay.trainer.tray import Tray
+
+TIMEOUT = 10.0
+"""Seconds without a byte before a connection is given up."""
+_AS_LONG_AS_IT_TAKES = 1e9
+_LOOK = 0.5
+
+
+class Stopped(Exception):
+    """The process is leaving; what was not sent stays in the spool."""
+
+
+class Sender:
+    """Opens the run, then empties the spool, again and again."""
+
+    def __init__(
+        self, url: str, token: str | None, opening: Mapping[str, Any], spool: Spool, tray: Tray
+    ) -> None:
+        self.opened: Opened | None = None
+        self._opening = opening
+        self._spool = spool
+        self._tray = tray
+        self._delivered = Delivered()
+        self._wake = threading.Event()
+        self._hurt = False
+        self._deadline: float | None = None
+        pace = Pace(timeout=TIMEOUT, patience=_AS_LONG_AS_IT_TAKES, sleep=self._pause)
+        self._line = Line(url, token, pace)
+        self._thread = threading.Thread(target=self._run, name="sickbay-sender", daemon=True)
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._thread.start()
+
+    def more(self) -> None:
+        """There is something new in the spool."""
+        self._wake.set()
+
+    def stop(self, timeout: float, when_unreachable: float) -> None:
+        """Send what is left.
+
+        Args:
+            timeout: seconds that this may take while the server answers.
+            when_unreachable: seconds that this may take while it does not.
+        """
+        begun = time.monotonic()
+        self._deadline = begun + timeout
+        self._wake.set()
+        while self._thread.is_alive() and time.monotonic() < self._deadline:
+            if self._hurt or self.opened is None:
+                self._deadline = min(self._deadline, begun + when_unreachable)
+            self._thread.join(0.05)
+
+    def _run(self) -> None:
+        try:
+            self.opened = self._line.open(self._opening)
+            self._hurt = False
+            while self._sent() or not self._leaving:
+                pass
+        except Stopped:
+            pass
+        except SickbayError as error:
+            complaints.once("refused", "nothing is sent any more: %s", error.sentence)
+        except Exception as error:  # noqa: BLE001 (training goes on; the spool has it all)
+            complaints.once("sender", "nothing is sent any more: %r", error)
+
+    def _sent(self) -> bool:
+        """Send one piece; wait for more where there is none. Returns whether it sent any."""
+        assert self.opened is not None  # noqa: S101 (opened before the first piece)
+        piece = self._spool.piece(MAX_EVENTS, MOST_BYTES)
+        if piece is None:
+            if not self._leaving:
+                self._wake.wait(_LOOK)
+                self._wake.clear()
+            return False
+        self._line.deliver(self.opened, piece.events, self._delivered)
+        self._hurt = False
+        self._spool.arrived(piece)
+        self._count_rejected()
+        return True
+
+    def _count_rejected(self) -> None:
+        if self._delivered.rejected:
+            self._tray.drop("rejected", self._delivered.rejected)
+            complaints.once("rejected", "the server rejects events: %s", self._delivered.reason)
+            self._delivered = Delivered()
+
+    @property
+    def _leaving(self) -> bool:
+        return self._deadline is not None
+
+    def _pause(self, seconds: float) -> None:
+        """Wait between two tries, and say once that the server does not answer."""
+        if not self._hurt:
+            complaints.once(
+                "away", "the server does not answer; events wait in %s", self._spool.folder
+            )
+        self._hurt = True
+        end = time.monotonic() + seconds
+        while (now := time.monotonic()) < end:
+            if self._deadline is not None and now >= self._deadline:
+                raise Stopped
+            time.sleep(min(0.05, end - now))
+        if self._deadline is not None and end >= self._deadline:
+            raise Stopped
