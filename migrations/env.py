@@ -6,6 +6,8 @@ from sickbay.accounts import tables as _accounts  # noqa: F401 (registers its ta
 from sickbay.database.tables import Base
 from sickbay.quarantine import tables as _quarantine  # noqa: F401 (registers its tables)
 from sickbay.releases import tables as _releases  # noqa: F401 (registers its tables)
+from sickbay.runs import tables as _runs  # noqa: F401 (registers its tables)
+from sickbay.runs.failures import tables as _failures  # noqa: F401 (registers its tables)
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -1,0 +1,1 @@
+"""What training jobs told us: runs and their attempts, points, failures, and what is new."""

@@ -1,0 +1,120 @@
+"""Storing failures: each in its group, consequences in the group of their root cause."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from sickbay.quarantine.tables import Sample
+from sickbay.runs import outbox
+from sickbay.runs.failures.group import Groups, adopt, count_in, root_of
+from sickbay.runs.failures.ready import ReadyFailure
+from sickbay.runs.failures.tables import Failure, FailureGroup, FailureSample
+from sickbay.runs.moments import moment
+from sickbay.runs.tables import Attempt, ChangeKind, Run
+
+_PATHS_AT_ONCE = 500
+
+
+def store_failures(
+    session: Session, attempt: Attempt, failures: Sequence[ReadyFailure], at: datetime
+) -> None:
+    """Store the failures of a batch, root causes before what may follow from them."""
+    if not failures:
+        return
+    groups = Groups(session, attempt.run_id)
+    roots = [one for one in failures if not one.secondary]
+    followers = [one for one in failures if one.secondary]
+    _store(session, attempt, [(one, groups.own(one)) for one in roots], at)
+    root = root_of(session, attempt, followers) if followers else None
+    _store(session, attempt, [(one, root or groups.own(one)) for one in followers], at)
+    if roots:
+        adopt(session, attempt, roots)
+    session.get_one(Run, attempt.run_id).failures += len(failures)
+    session.flush()
+
+
+def _store(
+    session: Session,
+    attempt: Attempt,
+    pairs: Sequence[tuple[ReadyFailure, FailureGroup]],
+    at: datetime,
+) -> None:
+    """Store failures in their groups."""
+    if not pairs:
+        return
+    for one, group in pairs:
+        count_in(group, one)
+    rows = [
+        {
+            "group_id": group.id,
+            "attempt_id": attempt.id,
+            "attempt": attempt.number,
+            "rank": one.event.rank,
+            "seq": one.event.seq,
+            "step": one.body.step,
+            "secondary": one.secondary,
+            "time": moment(one.event.time),
+            "received_at": at,
+            "event": one.line,
+        }
+        for one, group in pairs
+    ]
+    made = insert(Failure).returning(Failure.id, sort_by_parameter_order=True)
+    _store_samples(session, attempt, pairs, session.scalars(made, rows).all())
+    _announce(session, attempt, pairs)
+
+
+def _announce(
+    session: Session, attempt: Attempt, pairs: Sequence[tuple[ReadyFailure, FailureGroup]]
+) -> None:
+    for group in dict.fromkeys(group for _, group in pairs):
+        own = [one for one, its in pairs if its is group]
+        steps = [one.body.step for one in own if one.body.step is not None]
+        outbox.append(
+            session,
+            attempt.run_id,
+            ChangeKind.FAILURE,
+            attempt.number,
+            own[0].event.rank,
+            ref=group.id,
+            steps=(min(steps, default=None), max(steps, default=None)),
+        )
+
+
+def _store_samples(
+    session: Session,
+    attempt: Attempt,
+    pairs: Sequence[tuple[ReadyFailure, FailureGroup]],
+    ids: Sequence[int],
+) -> None:
+    known = _samples(session, attempt, {path.raw for one, _ in pairs for path in one.paths})
+    rows = [
+        {
+            "group_id": group.id,
+            "failure_id": failure_id,
+            "raw_path": path.raw,
+            "path": path.text,
+            "sample_id": known.get(path.raw),
+        }
+        for (one, group), failure_id in zip(pairs, ids, strict=True)
+        for path in one.paths
+    ]
+    if rows:
+        session.execute(insert(FailureSample).returning(FailureSample.id), rows)
+
+
+def _samples(session: Session, attempt: Attempt, paths: set[bytes]) -> Mapping[bytes, int]:
+    """Return which paths are samples of the run's data set."""
+    wanted = sorted(paths) if attempt.data_set_id is not None else []
+    found: dict[bytes, int] = {}
+    for start in range(0, len(wanted), _PATHS_AT_ONCE):
+        rows = session.execute(
+            select(Sample.raw_path, Sample.id).where(
+                Sample.data_set_id == attempt.data_set_id,
+                Sample.raw_path.in_(wanted[start : start + _PATHS_AT_ONCE]),
+            )
+        )
+        found.update(rows.tuples().all())
+    return found

@@ -1,0 +1,87 @@
+"""Which events were received: spans of seqs without a gap, with a digest of each event."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from sickbay.runs.packed import DIGEST_BYTES, Packed
+from sickbay.runs.tables import EventKeys
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Seqs of a rank that never came, both ends included."""
+
+    rank: int
+    first: int
+    last: int
+
+
+def known(session: Session, attempt_id: int, rank: int, first: int, last: int) -> dict[int, bytes]:
+    """Return the digests of the events already there with seqs from ``first`` to ``last``."""
+    own = (EventKeys.attempt_id == attempt_id, EventKeys.rank == rank)
+    before = (
+        select(func.max(EventKeys.first_seq))
+        .where(*own, EventKeys.first_seq <= first)
+        .scalar_subquery()
+    )
+    spans = session.execute(
+        select(EventKeys.first_seq, EventKeys.digests).where(
+            *own,
+            EventKeys.first_seq <= last,
+            EventKeys.first_seq >= func.coalesce(before, first),
+        )
+    )
+    found = {}
+    for start, digests in spans:
+        for at in range(0, len(digests), DIGEST_BYTES):
+            found[start + at // DIGEST_BYTES] = digests[at : at + DIGEST_BYTES]
+    return found
+
+
+def remember(session: Session, attempt_id: int, rank: int, fresh: Sequence[Packed]) -> None:
+    """Write down events, given in ascending order of seq."""
+    session.execute(
+        insert(EventKeys),
+        [
+            {
+                "attempt_id": attempt_id,
+                "rank": rank,
+                "first_seq": span[0].event.seq,
+                "last_seq": span[-1].event.seq,
+                "digests": b"".join(item.digest for item in span),
+            }
+            for span in _spans(fresh)
+        ],
+    )
+
+
+def _spans(fresh: Sequence[Packed]) -> Iterator[list[Packed]]:
+    """Yield runs of events whose seqs follow one another."""
+    span: list[Packed] = []
+    for item in fresh:
+        if span and item.event.seq != span[-1].event.seq + 1:
+            yield span
+            span = []
+        span.append(item)
+    if span:
+        yield span
+
+
+def gaps(session: Session, attempt_id: int, rank: int, limit: int = 100) -> list[Gap]:
+    """Return the first gaps among what a rank sent; its first event has seq 1."""
+    spans = session.execute(
+        select(EventKeys.first_seq, EventKeys.last_seq)
+        .where(EventKeys.attempt_id == attempt_id, EventKeys.rank == rank)
+        .order_by(EventKeys.first_seq)
+    )
+    found, expected = [], 1
+    for first, last in spans:
+        if first > expected:
+            found.append(Gap(rank, expected, first - 1))
+        if len(found) == limit:
+            break
+        expected = last + 1
+    return found
