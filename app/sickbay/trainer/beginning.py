@@ -47,7 +47,7 @@ def begin(
     def found(facts: Mapping[str, Any]) -> None:
         reporter.put(Facts(About.ENVIRONMENT, plain(facts, MAX_FACTS)))
 
-    describe(found, whole=place.rank.rank == 0)
+    reporter.environment = describe(found, whole=place.rank.rank == 0)
     return Run(reporter, os.fspath(root) if root is not None else None)
 
 

@@ -28,6 +28,7 @@ from sickbay.trainer.plain import plain, text
 _WORKER = re.compile(r"in DataLoader worker process (\d{1,6})")
 _NUMBERS = ("value", "baseline", "score", "learning_rate", "gradient_norm")
 _MOST_PATH = 4096
+_MOST_OF_SAMPLES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,15 @@ def _kind(what: str | None, words: Raised) -> FailureKind:
 
 def samples(given: Iterable[Any], root: str | None) -> tuple[Sample, ...]:
     """Return a batch's samples: paths, mappings with the fields of ``Sample``, or such."""
-    return tuple(_sample(item, root) for item in itertools.islice(given, MAX_SAMPLES))
+    found = []
+    left = _MOST_OF_SAMPLES
+    for item in itertools.islice(given, MAX_SAMPLES):
+        sample = _sample(item, root)
+        left -= len(sample.path) + len(sample.path_bytes or "") + 150
+        if left < 0:
+            break
+        found.append(sample)
+    return tuple(found)
 
 
 def _sample(item: Any, root: str | None) -> Sample:

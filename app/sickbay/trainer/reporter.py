@@ -13,6 +13,7 @@ import time
 import weakref
 from contextlib import suppress
 
+from sickbay.contract.errors import BadInput
 from sickbay.contract.event import Body, Ending
 from sickbay.contract.opening import Opened, Opening
 from sickbay.trainer import complaints
@@ -26,7 +27,9 @@ from sickbay.trainer.writer import Writer
 MOST_TO_FINISH = 30.0
 """Seconds that leaving may take while the server answers and there is much to send."""
 MOST_TO_FINISH_ALONE = 1.0
-"""Seconds that leaving waits for a server that does not answer."""
+"""Seconds that leaving waits for what is not ready yet."""
+MOST_TO_WRITE = 5.0
+"""Seconds that leaving waits for a disk that does not answer."""
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _living: "weakref.WeakSet[Reporter]" = weakref.WeakSet()
 
@@ -42,10 +45,16 @@ class Reporter:
         self._spool: Spool | None = None
         self._sender: Sender | None = None
         self._writer: Writer | None = None
+        self.environment: threading.Thread | None = None
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sickbay-writer", daemon=True)
         _living.add(self)
         self._thread.start()
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return self._draft.name
 
     @property
     def opened(self) -> Opened | None:
@@ -55,6 +64,10 @@ class Reporter:
     def put(self, body: Body) -> None:
         """Hand over anything but points; it is on its way at once."""
         self.tray.put(body, time.time())
+        self.hurry()
+
+    def hurry(self) -> None:
+        """Have what waits written at once."""
         if self._writer is not None:
             self._writer.hurry()
 
@@ -62,15 +75,17 @@ class Reporter:
         """Write and send what is left, within bounds; say where it is kept if that is not all."""
         _living.discard(self)
         end = time.monotonic() + timeout
+        if self.environment is not None:
+            self.environment.join(MOST_TO_FINISH_ALONE)
         self._ready.wait(MOST_TO_FINISH_ALONE)
         if self._writer is None or self._spool is None:
             complaints.once("never", "the run was never begun; nothing of it is kept.")
             return
         self._writer.stop(ending)
-        self._thread.join(timeout)
+        self._thread.join(min(timeout, MOST_TO_WRITE))
         if self._sender is not None:
             left = max(end - time.monotonic(), MOST_TO_FINISH_ALONE)
-            self._sender.stop(left, MOST_TO_FINISH_ALONE)
+            self._sender.stop(left)
         if not self._thread.is_alive() and not self._spool.close():
             complaints.log.warning(
                 "not everything was sent; it is kept: sickbay sync %s", self._spool.folder
@@ -98,11 +113,21 @@ class Reporter:
         header = {**opening.to_json(), "url": place.url, "mode": place.mode.value}
         spool = Spool(place.spool / _folder_name(opening), header)
         if place.mode is Mode.ONLINE:
-            self._sender = Sender(place.url, place.token, opening.to_json(), spool, self.tray)
-            self._sender.start()
+            self._sender = self._sending(opening, spool)
         more = self._sender.more if self._sender else _nobody
         self._spool = spool
         self._writer = Writer(self.tray, spool, opening.rank, more)
+
+    def _sending(self, opening: Opening, spool: Spool) -> Sender | None:
+        """Begin to send; where the URL cannot be one, everything is kept instead."""
+        place = self.place
+        try:
+            sender = Sender(place.url, place.token, opening.to_json(), spool, self.tray)
+        except BadInput as error:
+            complaints.once("url", "SICKBAY_URL cannot be used: %s", error.sentence)
+            return None
+        sender.start()
+        return sender
 
 
 def _nobody() -> None:

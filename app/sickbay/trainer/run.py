@@ -50,6 +50,22 @@ class Run:
         opened = self._reporter.opened if self._reporter else None
         return opened.url if opened else None
 
+    @property
+    def begun(self) -> bool:
+        """Whether it takes anything: it was begun here, is not disabled and not left."""
+        return self._reporter is not None
+
+    @property
+    def name(self) -> str | None:
+        """The run's name."""
+        return self._reporter.name if self._reporter else None
+
+    @property
+    def attempt(self) -> int | None:
+        """The attempt's number, once the server has answered."""
+        opened = self._reporter.opened if self._reporter else None
+        return opened.attempt if opened else None
+
     def log(
         self, values: Mapping[str, Any], step: int | None = None, *, time: float | None = None
     ) -> None:
@@ -124,6 +140,12 @@ class Run:
         """Note the seeds in use."""
         if self._reporter is not None:
             self._reporter.put(Facts(About.SEEDS, plain(values, MAX_FACTS)))
+
+    @harmless(None)
+    def flush(self) -> None:
+        """Hand over what waits at once, without waiting until it is sent."""
+        if self._reporter is not None:
+            self._reporter.hurry()
 
     @harmless(None)
     def finish(

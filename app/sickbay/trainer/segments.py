@@ -78,6 +78,12 @@ class Segment:
             return end, self._store.read(self.sent, end - self.sent)
         return end, b"\n"  # unreadable: nothing of it can be sent, so go on behind it
 
+    def skip(self, end: int) -> int:
+        """Give up on what cannot be read, and return how many points that were."""
+        before = self.points_left
+        self.sent = end
+        return before - self.points_left
+
     def close(self, *, remove: bool) -> None:
         """Let go of the store, deleting its file where ``remove``."""
         with suppress(OSError):

@@ -7,21 +7,25 @@ disk for ``sickbay sync``.
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sickbay.client.http import Pace
 from sickbay.contract.errors import SickbayError
 from sickbay.contract.event import MAX_EVENTS
-from sickbay.contract.opening import Opened
 from sickbay.trainer import complaints
 from sickbay.trainer.line import MOST_BYTES, Delivered, Line
 from sickbay.trainer.spool import Spool
 from sickbay.trainer.tray import Tray
 
+if TYPE_CHECKING:
+    from sickbay.contract.opening import Opened
+
 TIMEOUT = 10.0
 """Seconds without a byte before a connection is given up."""
 _AS_LONG_AS_IT_TAKES = 1e9
 _LOOK = 0.5
+_WAIT, _WAIT_HURT = 5.0, 1.0
+"""Seconds without progress that leaving waits for, and where the last request failed."""
 
 
 class Stopped(Exception):
@@ -41,6 +45,7 @@ class Sender:
         self._delivered = Delivered()
         self._wake = threading.Event()
         self._hurt = False
+        self._progress = 0.0
         self._deadline: float | None = None
         pace = Pace(timeout=TIMEOUT, patience=_AS_LONG_AS_IT_TAKES, sleep=self._pause)
         self._line = Line(url, token, pace)
@@ -54,25 +59,20 @@ class Sender:
         """There is something new in the spool."""
         self._wake.set()
 
-    def stop(self, timeout: float, when_unreachable: float) -> None:
-        """Send what is left.
-
-        Args:
-            timeout: seconds that this may take while the server answers.
-            when_unreachable: seconds that this may take while it does not.
-        """
+    def stop(self, timeout: float) -> None:
+        """Send what is left, for at most ``timeout`` seconds, and only while there is progress."""
         begun = time.monotonic()
         self._deadline = begun + timeout
         self._wake.set()
         while self._thread.is_alive() and time.monotonic() < self._deadline:
-            if self._hurt or self.opened is None:
-                self._deadline = min(self._deadline, begun + when_unreachable)
+            wait = _WAIT_HURT if self._hurt or self.opened is None else _WAIT
+            self._deadline = min(begun + timeout, max(begun, self._progress) + wait)
             self._thread.join(0.05)
 
     def _run(self) -> None:
         try:
             self.opened = self._line.open(self._opening)
-            self._hurt = False
+            self._progressed()
             while self._sent() or not self._leaving:
                 pass
         except Stopped:
@@ -92,10 +92,14 @@ class Sender:
                 self._wake.clear()
             return False
         self._line.deliver(self.opened, piece.events, self._delivered)
-        self._hurt = False
+        self._progressed()
         self._spool.arrived(piece)
         self._count_rejected()
         return True
+
+    def _progressed(self) -> None:
+        self._hurt = False
+        self._progress = time.monotonic()
 
     def _count_rejected(self) -> None:
         if self._delivered.rejected:

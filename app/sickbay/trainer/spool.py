@@ -93,7 +93,10 @@ class Spool:
                 return None
             segment = self._segments[0]
             end, data = segment.unsent(most_events, most_bytes)
-        return Piece(list(payloads(data)), segment, end) if data else None
+            events = list(payloads(data))
+            if data and not events:
+                self.lost += segment.skip(end)
+        return Piece(events, segment, end) if events else None
 
     def arrived(self, piece: Piece) -> None:
         """Note that the server has these events, or will never take them."""

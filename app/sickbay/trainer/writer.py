@@ -7,7 +7,7 @@ and the training's should not notice this one.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sickbay.contract.event import Body, Ending, Event, Finish, Heartbeat, Points
@@ -21,7 +21,8 @@ INTERVAL = 0.2
 """Seconds between turns: what SIGKILL costs at most."""
 HEARTBEAT = 15.0
 """Seconds between signs of life."""
-_SLICE = 2000
+_MOST_AT_ONCE = 20_000
+_SLICE = 500
 _BREATH = 0.0005
 _MOST_PENDING = 10_000
 
@@ -69,8 +70,8 @@ class Writer:
         """Write everything that waits."""
         busy = True
         while busy:
-            points = self._tray.take_points(_SLICE)
-            busy = len(points) == _SLICE
+            points = self._tray.take_points(_MOST_AT_ONCE)
+            busy = len(points) == _MOST_AT_ONCE
             self._write_points(points)
             for at, body in self._tray.take_bodies():
                 self._write(body, at)
@@ -84,10 +85,14 @@ class Writer:
         self._write(Finish(ending, self._points, self._dropped()), time.time())
 
     def _write_points(self, points: list[Waiting]) -> None:
-        for body in columns(self._arrived(points), self._refuse):
+        since = 0
+        for body in columns(_slowly(self._arrived(points)), self._refuse):
             self._points += len(body)
             self._write(body, body.times[-1])
-            time.sleep(_BREATH)
+            since += len(body)
+            if since >= _SLICE:
+                time.sleep(_BREATH)
+                since = 0
 
     def _arrived(self, points: list[Waiting]) -> list[Waiting]:
         """Return what can be read without waiting for a device; keep the rest for later."""
@@ -116,3 +121,9 @@ class Writer:
     def _refuse(self, error: Any) -> None:
         self._tray.drop("refused", 1)
         complaints.once("refused", "a value that was logged is no number: %s", error)
+
+
+def _slowly(points: list[Waiting]) -> Iterator[Waiting]:
+    for start in range(0, len(points), _SLICE):
+        yield from points[start : start + _SLICE]
+        time.sleep(_BREATH)
