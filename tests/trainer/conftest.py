@@ -33,7 +33,7 @@ _RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR",
 
 
 @pytest.fixture
-def online(ward: Ward, kit: Path, monkeypatch: pytest.MonkeyPatch) -> Ward:
+def online(ward: Ward, kit: Path, monkeypatch: pytest.MonkeyPatch) -> Ward:  # noqa: ARG001 (its environment)
     """The kit's environment, with the server as its server."""
     monkeypatch.setenv("SICKBAY_URL", ward.url)
     monkeypatch.setenv("SICKBAY_TOKEN", "sickbay_t_secret")

@@ -2,12 +2,24 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.trainer.ward import Ward
 
 import sickbay.trainer as sickbay
-from sickbay.contract.event import Alert, Ending, Facts, Failure, FailureKind, Finish, Level
+from sickbay.contract.event import (
+    About,
+    Alert,
+    Ending,
+    Facts,
+    Failure,
+    FailureKind,
+    Finish,
+    Level,
+    Points,
+    Sample,
+)
 
 
 def test_what_is_logged_arrives_once_and_in_order(online: Ward, kit: Path) -> None:
@@ -18,6 +30,218 @@ def test_what_is_logged_arrives_once_and_in_order(online: Ward, kit: Path) -> No
     assert online.points("train/loss") == [(step, 1 / (step + 1)) for step in range(1500)]
     assert len(online.points("lr")) == 1500
     (opening,) = online.openings
-    assert (opening.name, opening.dataset, opening.config) == ("first", "cells", {"lr": 0.1})
+    assert (opening.name, opening.dataset, opening.release) == ("first", "cells", "ab")
+    assert opening.config == {"lr": 0.1}
     assert online.of(Finish) == [Finish(Ending.FINISHED, 3000, {})]
     assert not list(kit.iterdir())
+    assert not online.rejected
+
+
+def test_points_travel_as_columns(online: Ward) -> None:
+    with sickbay.init("columns") as run:
+        for step in range(100):
+            run.log({"loss": 1.0, "lr": 0.1}, step=step)
+    assert len(online.of(Points)) <= 10
+    assert [len(online.points(series)) for series in ("loss", "lr")] == [100, 100]
+
+
+def test_numbers_that_json_has_not_arrive_as_what_they_are(online: Ward) -> None:
+    with sickbay.init("odd") as run:
+        for step, value in enumerate((math.nan, math.inf, -math.inf, 1e308, 5e-324, -0.0)):
+            run.log({"loss": value}, step=step)
+    assert [repr(value) for _, value in online.points("loss")] == [
+        "nan",
+        "inf",
+        "-inf",
+        "1e+308",
+        "5e-324",
+        "-0.0",
+    ]
+
+
+def test_steps_may_come_in_any_order_and_count_on_where_they_are_not_said(online: Ward) -> None:
+    with sickbay.init("steps") as run:
+        for step in (5, 3, None, -2, None):
+            run.log({"loss": 1.0}, step=step)
+    assert [step for step, _ in online.points("loss")] == [5, 3, 4, -2, -1]
+
+
+class _Odd:
+    def __float__(self) -> float:
+        return 2.5
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize("values", [None, 3, [1], {"a": "text"}, {"a": None}, {"a": [1]}, {"": 1}])
+def test_what_is_no_point_is_counted_and_harms_nobody(online: Ward, values: Any) -> None:
+    with sickbay.init("refused") as run:
+        run.log(values)
+        run.log({"loss": 1.0}, step=7)
+    assert online.points("loss") == [(7, 1.0)]
+    assert online.of(Finish) == [Finish(Ending.FINISHED, 1, {"refused": 1})]
+
+
+def test_integers_truths_and_whatever_becomes_a_number_are_points(online: Ward) -> None:
+    with sickbay.init("kinds") as run:
+        run.log({"int": 3, "bool": True, "odd": _Odd(), "huge": 10**400})
+    assert [online.points(name) for name in ("int", "bool", "odd")] == [
+        [(0, 3.0)],
+        [(0, 1.0)],
+        [(0, 2.5)],
+    ]
+    assert online.of(Finish)[0].dropped == {"refused": 1}
+
+
+def test_a_mapping_may_be_used_again_after_the_call(online: Ward) -> None:
+    values = {"loss": 1.0}
+    with sickbay.init("again") as run:
+        for step in range(3):
+            values["loss"] = float(step)
+            run.log(values, step=step)
+    assert online.points("loss") == [(0, 0.0), (1, 1.0), (2, 2.0)]
+
+
+def test_the_functions_of_the_module_speak_for_the_current_run(online: Ward) -> None:
+    sickbay.init("module")
+    sickbay.log({"loss": 1.0}, step=1)
+    sickbay.alert("High", "very", "ERROR")
+    sickbay.failure("loss_spike", value=3.0, step=1)
+    sickbay.finish()
+    sickbay.log({"loss": 2.0}, step=2)
+    assert online.points("loss") == [(1, 1.0)]
+    assert online.of(Alert) == [Alert("High", "very", Level.ERROR, 1)]
+    (failure,) = online.of(Failure)
+    assert (failure.what, failure.value, failure.step) == (FailureKind.LOSS_SPIKE, 3.0, 1)
+
+
+def test_an_exception_that_leaves_the_block_is_told_and_goes_on(online: Ward) -> None:
+    run = sickbay.init("failing")
+    run.log({"loss": 1.0}, step=41)
+    with pytest.raises(IndexError, match="out of bounds"), run:
+        raise IndexError("Target 10 is out of bounds.")
+    (failure,) = online.of(Failure)
+    assert failure.what is FailureKind.LABEL_ASSERT
+    assert (failure.exception_type, failure.message) == (
+        "IndexError",
+        "Target 10 is out of bounds.",
+    )
+    assert "test_kit.py" in failure.traceback
+    assert failure.step == 41
+    assert failure.host
+    assert online.of(Finish)[0].ending is Ending.FAILED
+
+
+@pytest.mark.parametrize(
+    ("error", "ending"),
+    [
+        (KeyboardInterrupt(), Ending.STOPPED),
+        (SystemExit(0), Ending.FINISHED),
+        (SystemExit(3), Ending.FAILED),
+    ],
+)
+def test_leaving_on_purpose_is_no_failure(
+    online: Ward, error: BaseException, ending: Ending
+) -> None:
+    with pytest.raises(type(error)), sickbay.init("leaving"):
+        raise error
+    assert online.of(Failure) == []
+    assert online.of(Finish)[0].ending is ending
+
+
+def test_a_failure_names_its_samples_below_the_root(online: Ward, tmp_path: Path) -> None:
+    with sickbay.init("samples", root=tmp_path) as run:
+        run.failure(
+            "non-finite-loss",
+            samples=[
+                tmp_path / "train" / "a.jpg",
+                {"path": "train/b.jpg", "loss": math.nan, "index": 4},
+                "../elsewhere/c.jpg",
+            ],
+            value=math.inf,
+            gradient_norm=3.5,
+            rule={"name": "finite", "version": 1},
+            window=[1.0, math.nan],
+            sampler="shuffled",
+        )
+    (failure,) = online.of(Failure)
+    assert [sample.path for sample in failure.samples] == [
+        "train/a.jpg",
+        "train/b.jpg",
+        "elsewhere/c.jpg",
+    ]
+    assert failure.samples[1].index == 4
+    assert math.isnan(failure.samples[1].loss)
+    assert failure.value == math.inf
+    assert failure.rule == {"name": "finite", "version": 1}
+    assert math.isnan(failure.window[1])
+    assert failure.detail == {"sampler": "shuffled"}
+
+
+def test_a_failure_of_a_thousand_long_names_still_fits_into_a_batch(online: Ward) -> None:
+    with sickbay.init("long") as run:
+        run.failure("other", samples=["d/" * 1500 + f"{n}.jpg" for n in range(1000)])
+    (failure,) = online.of(Failure)
+    assert len(failure.samples) > 10
+    assert not online.rejected
+
+
+def test_nonsense_in_a_failure_is_left_out(online: Ward) -> None:
+    with sickbay.init("nonsense") as run:
+        run.failure("no-such-kind", step="soon", value="high", message="x\0y\ud800", window=None)
+        run.failure(samples=[Sample("a.jpg")], detail={"deep": object()})
+    first, second = online.of(Failure)
+    assert [first.what, second.what] == [FailureKind.OTHER] * 2
+    assert "left out" in first.detail
+    assert second.samples == (Sample("a.jpg"),)
+
+
+def test_facts_of_the_attempt_follow_the_opening(online: Ward) -> None:
+    with sickbay.init("facts") as run:
+        run.config({"batch": 4})
+    facts = {fact.about: fact.values for fact in online.of(Facts)}
+    assert facts[About.CONFIG] == {"batch": 4}
+    assert {"python", "host", "packages", "command"} <= set(facts[About.ENVIRONMENT])
+    assert "pytest" in facts[About.ENVIRONMENT]["packages"]
+
+
+def test_a_run_that_is_disabled_takes_nothing(
+    online: Ward, kit: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SICKBAY_MODE", "disabled")
+    with sickbay.init("disabled") as run:
+        run.log({"loss": 1.0})
+        run.alert("title")
+        assert not run.begun
+    assert online.requests == 0
+    assert not kit.exists()
+
+
+def test_the_servers_answer_is_on_the_run(online: Ward) -> None:
+    run = sickbay.init("answer")
+    run.log({"loss": 1.0})
+    while run.url is None:
+        pass
+    assert run.url == f"{online.url}/runs/answer"
+    assert (run.name, run.attempt) == ("answer", 1)
+    run.finish()
+
+
+def test_two_runs_of_one_name_in_one_process_are_two_attempts(online: Ward) -> None:
+    for value in (1.0, 2.0):
+        with sickbay.init("twice") as run:
+            run.log({"loss": value}, step=0)
+    assert sorted({attempt for _, attempt, _, _ in online.events}) == [1, 2]
+    assert online.points("loss") == [(0, 1.0), (0, 2.0)]
+
+
+def test_an_alert_of_any_shape_is_taken(online: Ward) -> None:
+    with sickbay.init("alerts") as run:
+        run.alert("", level="no such level")
+        run.alert("x" * 1000, text="y" * 100_000, level="warning")
+        run.alert(None, level=None)  # type: ignore[arg-type]  # what scripts do
+    alerts = online.of(Alert)
+    assert [alert.level for alert in alerts] == [Level.WARN] * 3
+    assert all(alert.title for alert in alerts)
+    assert not online.rejected

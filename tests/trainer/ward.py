@@ -28,6 +28,7 @@ class Ward:
     retry_after: str | None = None
     openings: list[Opening] = field(default_factory=list)
     events: dict[Key, Event] = field(default_factory=dict)
+    largest: int = 1 << 20
     requests: int = 0
     duplicates: int = 0
     rejected: list[str] = field(default_factory=list)
@@ -79,53 +80,61 @@ class Ward:
         ]
 
 
-def _handler(ward: Ward) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            with ward.lock:
-                ward.requests += 1
-            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-            if ward.mood == "hanging":
-                while ward.mood == "hanging":
-                    time.sleep(0.02)
-                self.close_connection = True
-            elif ward.mood == "garbage":
-                self.wfile.write(b"\x00\xff no HTTP at all \r\n\r\n" * 100)
-                self.close_connection = True
-            elif ward.mood == "portal":
-                self._answer(200, b"<html>Welcome to the hotel</html>")
-            elif ward.mood.isdecimal():
-                self._answer(int(ward.mood), b'{"error": "as told"}')
-            else:
-                self._well(body)
+class _Handler(BaseHTTPRequestHandler):
+    ward: Ward
 
-        def _well(self, body: bytes) -> None:
-            parts = self.path.split("/")
-            try:
-                made = ward.open(body) if len(parts) == 4 else ward.take(parts[4], body)
-            except BadInput as error:
-                self._answer(400, json.dumps({"error": error.sentence}).encode())
-            else:
-                self._answer(200, json.dumps(made).encode())
+    def do_POST(self) -> None:
+        with self.ward.lock:
+            self.ward.requests += 1
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        moods = {"hanging": self._hang, "garbage": self._garbage, "portal": self._portal}
+        if self.ward.mood in moods:
+            moods[self.ward.mood]()
+        elif self.ward.mood.isdecimal():
+            self._answer(int(self.ward.mood), b'{"error": "as told"}')
+        else:
+            self._well(body)
 
-        def _answer(self, status: int, body: bytes) -> None:
-            self.send_response(status)
-            if ward.retry_after is not None:
-                self.send_header("Retry-After", ward.retry_after)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def _hang(self) -> None:
+        while self.ward.mood == "hanging":
+            time.sleep(0.02)
+        self.close_connection = True
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its own name)
-            pass
+    def _garbage(self) -> None:
+        self.wfile.write(b"\x00\xff no HTTP at all \r\n\r\n" * 100)
+        self.close_connection = True
 
-    return Handler
+    def _portal(self) -> None:
+        self._answer(200, b"<html>Welcome to the hotel</html>")
+
+    def _well(self, body: bytes) -> None:
+        parts = self.path.split("/")
+        if len(parts) > 4 and len(body) > self.ward.largest:
+            self._answer(413, b'{"error": "too large"}')
+            return
+        try:
+            made = self.ward.open(body) if len(parts) == 4 else self.ward.take(parts[4], body)
+        except BadInput as error:
+            self._answer(400, json.dumps({"error": error.sentence}).encode())
+        else:
+            self._answer(200, json.dumps(made).encode())
+
+    def _answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        if self.ward.retry_after is not None:
+            self.send_header("Retry-After", self.ward.retry_after)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its own name)
+        pass
 
 
 @contextmanager
 def serving(kept: Ward) -> Iterator[Ward]:
     """Run a server that keeps what it is sent in ``kept``."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(kept))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"ward": kept}))
     kept.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()

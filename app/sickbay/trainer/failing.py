@@ -69,7 +69,17 @@ def failure(
         root: the data set's root, below which the samples' paths are.
     """
     words = raised(error) if error is not None else Raised("", "", "")
-    given = dict(fields)
+    try:
+        return _whole_failure(what, words, dict(fields), root)
+    except Exception as reason:  # noqa: BLE001 (a field that makes no sense must not cost the rest)
+        left_out = {"left out": repr(reason)[:MAX_NAME]}
+        kind = _kind(what, words)
+        return Failure(kind, words.type, words.message, words.traceback, detail=left_out)
+
+
+def _whole_failure(
+    what: str | None, words: Raised, given: dict[str, Any], root: str | None
+) -> Failure:
     words = Raised(
         text(str(given.pop("exception_type", None) or words.type), MAX_NAME),
         text(str(given.pop("message", None) or words.message), MAX_MESSAGE),

@@ -47,6 +47,21 @@ def folders(spool: Path) -> list[Path]:
     return sorted({path.parent for path in found})
 
 
+def forgotten(spool: Path, url: str) -> Iterator[Path]:
+    """Yield folders of processes that sent to this server themselves and did not finish.
+
+    What was kept on purpose (mode offline) is left for ``sickbay sync``.
+    """
+    for folder in folders(spool) if spool.is_dir() else ():
+        first = min(folder.glob(f"*{SUFFIX}"), default=None)
+        with suppress(OSError, ValueError, AttributeError, StopIteration):
+            if first is not None:
+                with first.open("rb") as file:
+                    header = json.loads(next(payloads(file.readline())))
+                if header.get("mode") == "online" and header.get("url") == url:
+                    yield folder
+
+
 def replay(folder: Path, line: Line, *, keep: bool = False) -> Left:
     """Send what one process left, oldest first; delete what has arrived.
 

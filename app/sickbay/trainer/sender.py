@@ -7,6 +7,7 @@ disk for ``sickbay sync``.
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sickbay.client.http import Pace
@@ -14,6 +15,7 @@ from sickbay.contract.errors import SickbayError
 from sickbay.contract.event import MAX_EVENTS
 from sickbay.trainer import complaints
 from sickbay.trainer.line import MOST_BYTES, Delivered, Line
+from sickbay.trainer.replay import forgotten, replay
 from sickbay.trainer.spool import Spool
 from sickbay.trainer.tray import Tray
 
@@ -39,6 +41,7 @@ class Sender:
         self, url: str, token: str | None, opening: Mapping[str, Any], spool: Spool, tray: Tray
     ) -> None:
         self.opened: Opened | None = None
+        self._url = url
         self._opening = opening
         self._spool = spool
         self._tray = tray
@@ -73,14 +76,30 @@ class Sender:
         try:
             self.opened = self._line.open(self._opening)
             self._progressed()
-            while self._sent() or not self._leaving:
+            while self._sent():
                 pass
+            self._send_forgotten()
+            leaving = False
+            while self._sent() or not leaving:
+                # Asked before the spool is looked at again: the last event is written first.
+                leaving = self._leaving
         except Stopped:
             pass
         except SickbayError as error:
             complaints.once("refused", "nothing is sent any more: %s", error.sentence)
         except Exception as error:  # noqa: BLE001 (training goes on; the spool has it all)
             complaints.once("sender", "nothing is sent any more: %r", error)
+
+    def _send_forgotten(self) -> None:
+        """Send what a killed process of this host left here; one process of a host does it."""
+        if self._opening["local_rank"] != 0:
+            return
+        for folder in forgotten(self._spool.folder.parent, self._url):
+            if self._leaving:
+                return
+            with suppress(SickbayError):
+                replay(folder, self._line)
+            self._sent()
 
     def _sent(self) -> bool:
         """Send one piece; wait for more where there is none. Returns whether it sent any."""
