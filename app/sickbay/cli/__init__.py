@@ -10,11 +10,13 @@ import typer
 
 from sickbay.cli.codes import codes
 from sickbay.cli.demo import demo
+from sickbay.cli.import_error import import_error
 from sickbay.cli.login import login_link
 from sickbay.cli.pull import pull
 from sickbay.cli.release import release
 from sickbay.cli.scan import scan
 from sickbay.cli.serve import serve
+from sickbay.cli.sync import sync
 from sickbay.cli.token import token
 from sickbay.cli.verify import verify
 from sickbay.contract.errors import BadInput, SickbayError
@@ -32,8 +34,10 @@ app.command()(scan)
 app.command()(release)
 app.command()(pull)
 app.command()(verify)
+app.command()(sync)
 app.command()(codes)
 app.command("login-link")(login_link)
+app.command("import-error")(import_error)
 app.add_typer(token)
 
 

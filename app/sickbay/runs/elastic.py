@@ -14,10 +14,9 @@ from sickbay.contract import strict_json
 from sickbay.contract.errors import BadInput
 from sickbay.contract.event import MAX_MESSAGE, MAX_NAME, MAX_TRACEBACK, Event, Failure
 from sickbay.contract.taxonomy import kind_of
+from sickbay.runs.keys import IMPORTED
 
 MAX_FILE = 4 << 20
-IMPORTED = 1 << 62
-"""Seqs from here on are made from the content of files: the same file is the same event."""
 _EXCEPTION = re.compile(r"([A-Za-z_][\w.]*): ")
 
 

@@ -12,6 +12,7 @@ from sickbay.contract.errors import NotFound
 from sickbay.database.tables import now
 from sickbay.runs.curves import spark
 from sickbay.runs.curves.columns import columns
+from sickbay.runs.failures.find import count
 from sickbay.runs.state import RunState, condition, state_of
 from sickbay.runs.tables import Attempt, Rank, Run, Spark
 
@@ -129,10 +130,18 @@ def _rows(
         for one in session.scalars(select(Spark).where(Spark.attempt_id.in_(ids)))
     }
     ranks = _ranks(session, ids)
+    failures = count(session, [run.id for run, _ in found])
     return [
         (
             attempt.id,
-            _row(run, attempt, sparks.get(attempt.id, {}), ranks.get(attempt.id, _Ranks()), at),
+            _row(
+                run,
+                attempt,
+                sparks.get(attempt.id, {}),
+                ranks.get(attempt.id, _Ranks()),
+                failures.get(run.id, 0),
+                at,
+            ),
         )
         for run, attempt in found
     ]
@@ -142,7 +151,7 @@ def _ranks(session: Session, attempts: Iterable[int]) -> Mapping[int, _Ranks]:
     rows = session.execute(
         select(
             Rank.attempt_id,
-            func.sum(func.coalesce(Rank.last_seq, 0) - Rank.events),
+            func.sum(Rank.last_seq - Rank.events),
             func.max(Rank.lag_us),
             func.min(Rank.lag_us),
         )
@@ -153,7 +162,12 @@ def _ranks(session: Session, attempts: Iterable[int]) -> Mapping[int, _Ranks]:
 
 
 def _row(
-    run: Run, attempt: Attempt, drawn: Mapping[str, list[Any]], ranks: _Ranks, at: datetime
+    run: Run,
+    attempt: Attempt,
+    drawn: Mapping[str, list[Any]],
+    ranks: _Ranks,
+    failures: int,
+    at: datetime,
 ) -> RunRow:
     return RunRow(
         key=run.key,
@@ -171,7 +185,7 @@ def _row(
         last_step=attempt.last_step,
         last_value=attempt.last_word or attempt.last_value,
         spark=drawn,
-        failures=run.failures,
+        failures=failures,
         dropped=attempt.dropped,
         missing=ranks.missing,
         lag_s=ranks.lag_s,

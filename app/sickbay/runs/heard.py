@@ -1,89 +1,58 @@
-"""What a batch changes besides its keys: points that wait, failures, facts, signs of life."""
+"""What a batch changes besides its keys: points that wait, failures, facts, endings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import reduce
+from operator import or_
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from sickbay.contract.event import (
-    Alert,
-    Ending,
-    Event,
-    Facts,
-    Finish,
-    Heartbeat,
-)
-from sickbay.contract.fields import number_to_json
+from sickbay.contract.event import Alert, Ending, Event, Facts, Finish, Heartbeat
 from sickbay.runs import keys, outbox
-from sickbay.runs.curves.fold import is_due
-from sickbay.runs.curves.main_series import preference
 from sickbay.runs.failures.store import store_failures
-from sickbay.runs.moments import microseconds, moment
-from sickbay.runs.opening import new_rank
-from sickbay.runs.packed import Extent, Packed, extent, newest_time
+from sickbay.runs.moments import moment
+from sickbay.runs.packed import Packed
+from sickbay.runs.standing import AttemptNow, RankNow
 from sickbay.runs.tables import Attempt, ChangeKind, Rank, Told, Waiting
+
+_WAIT = insert(Waiting)
 
 
 def note(
-    session: Session,
-    attempt: Attempt,
-    number: int,
-    items: Sequence[Packed],
-    fresh: Sequence[Packed],
-    at: datetime,
-) -> bool:
-    """Store a rank's fresh events; return whether its waiting points are due for a fold."""
-    rank = _alive(session, attempt, number, items, at)
-    if not fresh:
-        return False
-    keys.remember(session, attempt.id, number, fresh)
-    seqs = fresh[0].event.seq, fresh[-1].event.seq
-    rank.events += len(fresh)
-    rank.first_seq = min(seqs[0], rank.first_seq or seqs[0])
-    rank.last_seq = max(seqs[1], rank.last_seq or 0)
-    _wait(session, attempt, rank, fresh)
-    store_failures(session, attempt, [item.failure for item in fresh if item.failure], at)
+    session: Session, attempt: AttemptNow, rank: RankNow, fresh: Sequence[Packed], at: datetime
+) -> None:
+    """Store a rank's fresh events, and the sign of life that even a replay is."""
+    attempt.alive(at)
+    if fresh:
+        keys.remember(session, attempt.id, rank.rank, fresh)
+        rank.received(fresh)
+        _wait(session, attempt, rank, fresh)
+        store_failures(session, attempt, [item.failure for item in fresh if item.failure], at)
+    rank.write(session)
+    attempt.write(session)
     for item in fresh:
-        _note_other(session, attempt, rank, item.event, at)
-    return is_due(rank)
+        if not item.segment and item.failure is None:
+            _note_other(session, attempt, item.event, at)
 
 
-def _alive(
-    session: Session, attempt: Attempt, number: int, items: Sequence[Packed], at: datetime
-) -> Rank:
-    """Note a sign of life, a replay's too, on both clocks."""
-    newest = newest_time(items)
-    rank = session.get(Rank, (attempt.id, number))
-    if rank is None:
-        rank = new_rank(attempt.id, number, at, newest)
-        session.add(rank)
-    rank.heartbeat_at = max(at, rank.heartbeat_at)
-    attempt.heartbeat_at = max(at, attempt.heartbeat_at)
-    rank.client_time = max(newest, rank.client_time)
-    rank.lag_us = min(rank.lag_us, microseconds(at - newest))
-    return rank
-
-
-def _wait(session: Session, attempt: Attempt, rank: Rank, fresh: Sequence[Packed]) -> None:
+def _wait(session: Session, attempt: AttemptNow, rank: RankNow, fresh: Sequence[Packed]) -> None:
     """Store points as they came; a fold sorts them into their series later."""
-    span = extent(fresh)
-    if span is None:
+    spans = [item.extent for item in fresh if item.extent is not None]
+    if not spans:
         return
-    points = sum(item.points for item in fresh)
-    session.execute(
-        insert(Waiting),
+    span = reduce(or_, spans)
+    session.connection().execute(
+        _WAIT,
         {
             "attempt_id": attempt.id,
             "rank": rank.rank,
-            "points": points,
+            "points": span.points,
             "body": b"".join(item.segment for item in fresh),
         },
     )
-    rank.waiting_rows += 1
-    rank.waiting_points += points
-    rank.last_step = max(span.last_step, rank.last_step or span.last_step)
-    _note_main(attempt, span)
+    rank.waits(span)
+    attempt.reached(span)
     outbox.append(
         session,
         attempt.run_id,
@@ -95,20 +64,10 @@ def _wait(session: Session, attempt: Attempt, rank: Rank, fresh: Sequence[Packed
     )
 
 
-def _note_main(attempt: Attempt, span: Extent) -> None:
-    """Keep the last value of the series that lists show."""
-    if attempt.main is None or preference(span.main) < preference(attempt.main):
-        attempt.main, attempt.last_step = span.main, None
-    later = attempt.last_step is None or span.main_step >= attempt.last_step
-    if span.main == attempt.main and later:
-        value = number_to_json(span.main_value)
-        attempt.last_step = span.main_step
-        attempt.last_value = None if isinstance(value, str) else value
-        attempt.last_word = value if isinstance(value, str) else None
-
-
-def _note_other(session: Session, attempt: Attempt, rank: Rank, event: Event, at: datetime) -> None:
+def _note_other(session: Session, now: AttemptNow, event: Event, at: datetime) -> None:
     """Store what is neither points nor failures."""
+    attempt = session.get_one(Attempt, now.id)
+    rank = session.get_one(Rank, (now.id, event.rank))
     body = event.body
     if isinstance(body, Heartbeat | Finish):
         rank.points = max(rank.points, body.points)
@@ -122,14 +81,12 @@ def _note_other(session: Session, attempt: Attempt, rank: Rank, event: Event, at
         _tell(session, attempt, event, body, at)
 
 
-def _note_dropped(attempt: Attempt, rank: Rank, dropped: "dict[str, int] | object") -> None:
+def _note_dropped(attempt: Attempt, rank: Rank, dropped: Mapping[str, int]) -> None:
     """Keep the largest count by cause: totals only grow, and batches may come in any order."""
-    if not isinstance(dropped, dict) or not dropped:
-        return
     was = sum(rank.dropped.values())
-    causes = {*rank.dropped, *dropped}
     rank.dropped = {
-        cause: max(rank.dropped.get(cause, 0), dropped.get(cause, 0)) for cause in sorted(causes)
+        cause: max(rank.dropped.get(cause, 0), dropped.get(cause, 0))
+        for cause in sorted({*rank.dropped, *dropped})
     }
     attempt.dropped += sum(rank.dropped.values()) - was
 

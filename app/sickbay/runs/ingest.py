@@ -1,25 +1,23 @@
 """Batches of events coming in: each event once, whole batches or none, acknowledged when on disk.
 
-What needs no database happens before the writer's turn; in it there are a few inserts. The key
-(attempt, rank, seq) is unique: the same event again is free, another one under the same key is
-rejected alone.
+What needs no database happens before the writer's turn; in it there are a few statements, each
+prepared once. The key (attempt, rank, seq) is unique: the same event again is free, another one
+under the same key is rejected alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sickbay.contract.errors import NotFound
 from sickbay.contract.event_batch import Batch, Receipt, Rejection
 from sickbay.database import Database
 from sickbay.database.tables import now
-from sickbay.runs import heard, keys
+from sickbay.runs import heard, keys, standing
 from sickbay.runs.curves.fold import fold
 from sickbay.runs.packed import Packed, packed
-from sickbay.runs.tables import Attempt, Run
+from sickbay.runs.standing import RankNow
 
 
 @dataclass(slots=True)
@@ -58,27 +56,26 @@ def _store(
     ranks: Mapping[int, Sequence[Packed]],
     at: datetime,
 ) -> _Taken:
-    attempt = session.scalar(
-        select(Attempt)
-        .join(Run, Run.id == Attempt.run_id)
-        .where(Run.key == run, Attempt.number == number)
-    )
-    if attempt is None:
-        raise NotFound("There is no such run or attempt; open the run first.")
+    attempt = standing.attempt_now(session, run, number)
     taken = _Taken(attempt.id)
-    for rank, items in ranks.items():
-        fresh = list(_fresh(session, attempt.id, rank, items, taken))
+    for items in ranks.values():
+        rank = standing.rank_now(session, attempt.id, items, at)
+        fresh = list(_fresh(session, rank, items, taken))
         taken.accepted += len(fresh)
-        if heard.note(session, attempt, rank, items, fresh, at):
-            taken.due.append(rank)
+        heard.note(session, attempt, rank, fresh, at)
+        if rank.is_due():
+            taken.due.append(rank.rank)
     return taken
 
 
 def _fresh(
-    session: Session, attempt_id: int, rank: int, items: Sequence[Packed], taken: _Taken
+    session: Session, rank: RankNow, items: Sequence[Packed], taken: _Taken
 ) -> Iterator[Packed]:
     """Yield the events that were not there yet; count replays, reject contradictions."""
-    known = keys.known(session, attempt_id, rank, items[0].event.seq, items[-1].event.seq)
+    known: dict[int, bytes] = {}
+    first, last = items[0].event.seq, items[-1].event.seq
+    if first <= rank.last_seq or last >= keys.IMPORTED:
+        known = keys.known(session, rank.attempt_id, rank.rank, first, last)
     for item in items:
         seq = item.event.seq
         if seq not in known:
@@ -88,5 +85,5 @@ def _fresh(
             taken.duplicate += 1
         else:
             taken.rejected.append(
-                Rejection(seq, f"Rank {rank} sent another event under this seq before.")
+                Rejection(seq, f"Rank {rank.rank} sent another event under this seq before.")
             )

@@ -3,11 +3,27 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
 from sickbay.runs.packed import DIGEST_BYTES, Packed
 from sickbay.runs.tables import EventKeys
+
+_OWN = (
+    EventKeys.attempt_id == bindparam("attempt_id"),
+    EventKeys.rank == bindparam("rank"),
+)
+_BEFORE = (
+    select(func.max(EventKeys.first_seq))
+    .where(*_OWN, EventKeys.first_seq <= bindparam("first"))
+    .scalar_subquery()
+)
+_KNOWN = select(EventKeys.first_seq, EventKeys.digests).where(
+    *_OWN,
+    EventKeys.first_seq <= bindparam("last"),
+    EventKeys.first_seq >= func.coalesce(_BEFORE, bindparam("first")),
+)
+_REMEMBER = insert(EventKeys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +37,8 @@ class Gap:
 
 def known(session: Session, attempt_id: int, rank: int, first: int, last: int) -> dict[int, bytes]:
     """Return the digests of the events already there with seqs from ``first`` to ``last``."""
-    own = (EventKeys.attempt_id == attempt_id, EventKeys.rank == rank)
-    before = (
-        select(func.max(EventKeys.first_seq))
-        .where(*own, EventKeys.first_seq <= first)
-        .scalar_subquery()
-    )
-    spans = session.execute(
-        select(EventKeys.first_seq, EventKeys.digests).where(
-            *own,
-            EventKeys.first_seq <= last,
-            EventKeys.first_seq >= func.coalesce(before, first),
-        )
+    spans = session.connection().execute(
+        _KNOWN, {"attempt_id": attempt_id, "rank": rank, "first": first, "last": last}
     )
     found = {}
     for start, digests in spans:
@@ -43,8 +49,8 @@ def known(session: Session, attempt_id: int, rank: int, first: int, last: int) -
 
 def remember(session: Session, attempt_id: int, rank: int, fresh: Sequence[Packed]) -> None:
     """Write down events, given in ascending order of seq."""
-    session.execute(
-        insert(EventKeys),
+    session.connection().execute(
+        _REMEMBER,
         [
             {
                 "attempt_id": attempt_id,
@@ -77,11 +83,16 @@ def gaps(session: Session, attempt_id: int, rank: int, limit: int = 100) -> list
         .where(EventKeys.attempt_id == attempt_id, EventKeys.rank == rank)
         .order_by(EventKeys.first_seq)
     )
-    found, expected = [], 1
+    found: list[Gap] = []
+    expected = 1
     for first, last in spans:
+        if len(found) == limit or first >= IMPORTED:
+            break
         if first > expected:
             found.append(Gap(rank, expected, first - 1))
-        if len(found) == limit:
-            break
         expected = last + 1
     return found
+
+
+IMPORTED = 1 << 62
+"""Seqs from here on are made from the content of files, so they leave gaps that are none."""

@@ -33,7 +33,7 @@ def _run(session: Session, name: str, at: datetime) -> Run:
     run = session.scalar(select(Run).where(Run.name == name))
     if run is None:
         key = secrets.token_hex(_KEY_BYTES)
-        run = Run(key=key, name=name, attempts=0, attempt_id=None, failures=0, created_at=at)
+        run = Run(key=key, name=name, attempts=0, attempt_id=None, created_at=at)
         session.add(run)
         session.flush()
     return run
@@ -118,8 +118,7 @@ def new_rank(attempt_id: int, number: int, at: datetime, client_time: datetime) 
         points=0,
         dropped={},
         events=0,
-        first_seq=None,
-        last_seq=None,
+        last_seq=0,
         last_step=None,
         waiting_rows=0,
         waiting_points=0,

@@ -7,7 +7,7 @@ that reads everything anew.
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import bindparam, delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from sickbay.runs.tables import Change, ChangeKind, Run
@@ -15,6 +15,9 @@ from sickbay.runs.tables import Change, ChangeKind, Run
 KEPT = 20_000
 """Lines that stay: at ten batches a second, half an hour to come back in."""
 _TRIM_EVERY = 1000
+
+_APPEND = insert(Change)
+_TRIM = delete(Change).where(Change.id <= bindparam("last"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +47,23 @@ def append(
     series: Collection[str] = (),
 ) -> None:
     """Write a line; from time to time, trim the oldest."""
-    done = session.execute(
-        insert(Change.__table__).values(  # type: ignore[arg-type]  # a mapped class's table is one
-            run_id=run_id,
-            kind=kind,
-            attempt=attempt,
-            rank=rank,
-            ref=ref,
-            first_step=steps[0],
-            last_step=steps[1],
-            series=list(series),
-        )
+    connection = session.connection()
+    done = connection.execute(
+        _APPEND,
+        {
+            "run_id": run_id,
+            "kind": kind,
+            "attempt": attempt,
+            "rank": rank,
+            "ref": ref,
+            "first_step": steps[0],
+            "last_step": steps[1],
+            "series": sorted(series),
+        },
     )
     (written,) = done.inserted_primary_key or (0,)
     if written % _TRIM_EVERY == 0:
-        session.execute(delete(Change).where(Change.id <= written - KEPT))
+        connection.execute(_TRIM, {"last": written - KEPT})
 
 
 def tail(session: Session, after: int, limit: int = 500, run: str | None = None) -> list[Line]:
@@ -82,7 +87,20 @@ def tail(session: Session, after: int, limit: int = 500, run: str | None = None)
     )
     if run is not None:
         query = query.where(Run.key == run)
-    return [Line(*row[:-1], series=tuple(row[-1])) for row in session.execute(query)]
+    return [
+        Line(
+            row.id,
+            row.key,
+            row.kind,
+            row.attempt,
+            row.rank,
+            row.ref,
+            row.first_step,
+            row.last_step,
+            tuple(row.series),
+        )
+        for row in session.execute(query)
+    ]
 
 
 def newest(session: Session) -> int:

@@ -3,15 +3,41 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+
+import numpy as np
 
 from sickbay.contract.event import Event, Failure, Points
 from sickbay.runs.curves import journal
 from sickbay.runs.curves.main_series import preference
 from sickbay.runs.failures.ready import ReadyFailure, ready
-from sickbay.runs.moments import moment
 
 DIGEST_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What points span, and the last of the series that lists show."""
+
+    points: int
+    series: frozenset[str]
+    first_step: int
+    last_step: int
+    main: str
+    main_step: int
+    main_value: float
+
+    def __or__(self, other: "Extent") -> "Extent":
+        """Return what both span together."""
+        shown = min(self, other, key=lambda one: (preference(one.main), -one.main_step))
+        return Extent(
+            self.points + other.points,
+            self.series | other.series,
+            min(self.first_step, other.first_step),
+            max(self.last_step, other.last_step),
+            shown.main,
+            shown.main_step,
+            shown.main_value,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +47,7 @@ class Packed:
     event: Event
     digest: bytes
     segment: bytes = b""
-    points: int = 0
+    extent: Extent | None = None
     failure: ReadyFailure | None = None
 
 
@@ -38,47 +64,21 @@ def packed(events: Iterable[Event]) -> Mapping[int, Sequence[Packed]]:
 def _packed(event: Event) -> Packed:
     digest = event.digest()[:DIGEST_BYTES]
     if isinstance(event.body, Points):
-        return Packed(event, digest, journal.segment(event.body), len(event.body))
+        return Packed(event, digest, journal.segment(event.body), extent=_extent(event.body))
     if isinstance(event.body, Failure):
         return Packed(event, digest, failure=ready(event, event.body))
     return Packed(event, digest)
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """What the points of several events span, and the last value of the series for lists."""
-
-    series: tuple[str, ...]
-    first_step: int
-    last_step: int
-    main: str
-    main_step: int
-    main_value: float
-
-
-def extent(items: Iterable[Packed]) -> Extent | None:
-    """Return what the points among the events span, or nothing where there are none."""
-    bodies = [item.event.body for item in items if isinstance(item.event.body, Points)]
-    if not bodies:
-        return None
-    names = sorted({body.series for body in bodies})
-    main = min(names, key=preference)
-    step, _, value = max(
-        (body.steps[at], body.times[at], body.values[at])
-        for body in bodies
-        if body.series == main
-        for at in [max(range(len(body)), key=body.steps.__getitem__)]
-    )
+def _extent(points: Points) -> Extent:
+    steps = np.frombuffer(points.steps, np.int64)
+    last = len(steps) - 1 - int(steps[::-1].argmax())
     return Extent(
-        tuple(names),
-        min(min(body.steps) for body in bodies),
-        max(max(body.steps) for body in bodies),
-        main,
-        step,
-        value,
+        len(steps),
+        frozenset((points.series,)),
+        int(steps.min()),
+        int(steps[last]),
+        points.series,
+        int(steps[last]),
+        points.values[last],
     )
-
-
-def newest_time(items: Sequence[Packed]) -> datetime:
-    """Return the latest time that the trainer's clock gave."""
-    return moment(max(item.event.time for item in items))

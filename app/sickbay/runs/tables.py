@@ -37,7 +37,6 @@ class Run(Base):
     attempts: Mapped[int]
     attempt_id: Mapped[int | None] = mapped_column(index=True)
     """The newest attempt; lists run by it."""
-    failures: Mapped[int]
     created_at: Mapped[datetime]
 
 
@@ -103,8 +102,9 @@ class Rank(Base):
     """How many it logged, by its own count."""
     dropped: Mapped[dict[str, Any]]
     events: Mapped[int]
-    first_seq: Mapped[int | None]
-    last_seq: Mapped[int | None]
+    """Those with a place in the sequence; as the first has seq 1, ``last_seq`` of them would be
+    there if none were missing."""
+    last_seq: Mapped[int]
     last_step: Mapped[int | None]
     waiting_rows: Mapped[int]
     waiting_points: Mapped[int]

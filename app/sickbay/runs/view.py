@@ -12,14 +12,18 @@ from sqlalchemy.orm import Session
 from sickbay.contract.errors import NotFound
 from sickbay.contract.event import Ending, Level
 from sickbay.database.tables import now
+from sickbay.runs.failures.find import count
 from sickbay.runs.state import RunState, state_of
 from sickbay.runs.tables import Attempt, Rank, Run, Told
 
 
 @dataclass(frozen=True, slots=True)
 class RankView:
-    """One process. ``missing`` counts events that never came; ``lag_s`` is how many seconds its
-    clock is behind the server's at most, below zero where it is ahead."""
+    """One process.
+
+    ``missing`` counts events that never came; ``lag_s`` is how many seconds its clock is behind
+    the server's at most, below zero where it is ahead.
+    """
 
     rank: int
     local_rank: int
@@ -110,7 +114,8 @@ def view(session: Session, key: str, *, at: datetime | None = None) -> RunView:
         ranks[rank.attempt_id].append(rank)
     views = tuple(_attempt(attempt, ranks[attempt.id], at) for attempt in attempts)
     state = views[0].state if views else RunState.DEAD
-    return RunView(run.key, run.name, state, run.failures, run.created_at, views)
+    failures = count(session, [run.id]).get(run.id, 0)
+    return RunView(run.key, run.name, state, failures, run.created_at, views)
 
 
 def found(session: Session, key: str) -> Run:
@@ -200,6 +205,6 @@ def _rank(rank: Rank) -> RankView:
         last_step=rank.last_step,
         points=rank.points,
         dropped=rank.dropped,
-        missing=(rank.last_seq or 0) - rank.events,
+        missing=rank.last_seq - rank.events,
         lag_s=rank.lag_us / 1e6,
     )

@@ -5,7 +5,7 @@ from fastapi.staticfiles import StaticFiles
 
 from sickbay import resources
 from sickbay.web import errors, files, health, login
-from sickbay.web.api import me, releases, scans
+from sickbay.web.api import me, releases, runs, scans
 from sickbay.web.identity import identify
 from sickbay.web.pages import routes
 from sickbay.web.security import Guarded
@@ -23,7 +23,7 @@ def create_app(site: Site) -> FastAPI:
     app.state.site = site
     errors.install(app)
     app.add_middleware(Guarded, settings=site.settings)
-    for module in (health, login, me, scans, files, routes, releases):
+    for module in (health, login, me, scans, files, routes, releases, runs):
         app.include_router(module.router)
     app.mount("/static", StaticFiles(directory=resources.folder("static")), name="static")
     return app

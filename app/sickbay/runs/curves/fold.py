@@ -17,15 +17,10 @@ from sickbay.runs.curves.keep import keep, keep_spark
 from sickbay.runs.curves.points import Points, joined
 from sickbay.runs.tables import Rank, Series, Waiting
 
-ROWS = 64
+ROWS_WAIT = 64
 """Waiting batches that are folded together: charts read each of them."""
-POINTS = 16_384
+POINTS_WAIT = 16_384
 """Waiting points that are folded at once, in however few batches."""
-
-
-def is_due(rank: Rank) -> bool:
-    """Whether a rank's waiting points should be folded: soon at first, then in bulk."""
-    return rank.waiting_points >= POINTS or rank.waiting_rows >= min(ROWS, 2 ** min(rank.folds, 9))
 
 
 def fold(database: Database, attempt_id: int, rank: int) -> bool:

@@ -224,3 +224,13 @@ def _view(row: Failure, samples: tuple[SampleCount, ...]) -> FailureView:
         event=strict_json.loads(row.event),
         samples=samples,
     )
+
+
+def count(session: Session, runs: Sequence[int]) -> dict[int, int]:
+    """Return how many failures each of some runs has had."""
+    rows = session.execute(
+        select(FailureGroup.run_id, func.sum(FailureGroup.failures))
+        .where(FailureGroup.run_id.in_(runs))
+        .group_by(FailureGroup.run_id)
+    )
+    return dict(rows.tuples().all())

@@ -1,24 +1,35 @@
 """Storing failures: each in its group, consequences in the group of their root cause."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from sickbay.quarantine.tables import Sample
 from sickbay.runs import outbox
-from sickbay.runs.failures.group import Groups, adopt, count_in, root_of
+from sickbay.runs.failures.adopt import adopt
+from sickbay.runs.failures.group import GroupNow, Groups
 from sickbay.runs.failures.ready import ReadyFailure
-from sickbay.runs.failures.tables import Failure, FailureGroup, FailureSample
+from sickbay.runs.failures.tables import Failure, FailureSample
 from sickbay.runs.moments import moment
-from sickbay.runs.tables import Attempt, ChangeKind, Run
+from sickbay.runs.standing import AttemptNow
+from sickbay.runs.tables import ChangeKind
+
+Pairs: TypeAlias = Sequence[tuple[ReadyFailure, GroupNow]]
 
 _PATHS_AT_ONCE = 500
+_STORE = insert(Failure).returning(Failure.id, sort_by_parameter_order=True)
+_STORE_SAMPLES = insert(FailureSample).returning(FailureSample.id)
+_SAMPLES = select(Sample.raw_path, Sample.id).where(
+    Sample.data_set_id == bindparam("data_set_id"),
+    Sample.raw_path.in_(bindparam("paths", expanding=True)),
+)
 
 
 def store_failures(
-    session: Session, attempt: Attempt, failures: Sequence[ReadyFailure], at: datetime
+    session: Session, attempt: AttemptNow, failures: Sequence[ReadyFailure], at: datetime
 ) -> None:
     """Store the failures of a batch, root causes before what may follow from them."""
     if not failures:
@@ -27,25 +38,17 @@ def store_failures(
     roots = [one for one in failures if not one.secondary]
     followers = [one for one in failures if one.secondary]
     _store(session, attempt, [(one, groups.own(one)) for one in roots], at)
-    root = root_of(session, attempt, followers) if followers else None
+    root = groups.root(attempt.id, followers) if followers else None
     _store(session, attempt, [(one, root or groups.own(one)) for one in followers], at)
+    groups.write()
     if roots:
-        adopt(session, attempt, roots)
-    session.get_one(Run, attempt.run_id).failures += len(failures)
-    session.flush()
+        adopt(session, groups, attempt.id, roots)
 
 
-def _store(
-    session: Session,
-    attempt: Attempt,
-    pairs: Sequence[tuple[ReadyFailure, FailureGroup]],
-    at: datetime,
-) -> None:
+def _store(session: Session, attempt: AttemptNow, pairs: Pairs, at: datetime) -> None:
     """Store failures in their groups."""
     if not pairs:
         return
-    for one, group in pairs:
-        count_in(group, one)
     rows = [
         {
             "group_id": group.id,
@@ -61,14 +64,15 @@ def _store(
         }
         for one, group in pairs
     ]
-    made = insert(Failure).returning(Failure.id, sort_by_parameter_order=True)
-    _store_samples(session, attempt, pairs, session.scalars(made, rows).all())
+    for one, group in pairs:
+        group.count(one)
+    ids = session.connection().execute(_STORE, rows).scalars().all()
+    _store_samples(session, attempt, pairs, ids)
     _announce(session, attempt, pairs)
 
 
-def _announce(
-    session: Session, attempt: Attempt, pairs: Sequence[tuple[ReadyFailure, FailureGroup]]
-) -> None:
+def _announce(session: Session, attempt: AttemptNow, pairs: Pairs) -> None:
+    """Leave a line in the outbox for each group."""
     for group in dict.fromkeys(group for _, group in pairs):
         own = [one for one, its in pairs if its is group]
         steps = [one.body.step for one in own if one.body.step is not None]
@@ -83,12 +87,8 @@ def _announce(
         )
 
 
-def _store_samples(
-    session: Session,
-    attempt: Attempt,
-    pairs: Sequence[tuple[ReadyFailure, FailureGroup]],
-    ids: Sequence[int],
-) -> None:
+def _store_samples(session: Session, attempt: AttemptNow, pairs: Pairs, ids: Iterable[int]) -> None:
+    """Store which samples were in the batch, tied to those of the data set."""
     known = _samples(session, attempt, {path.raw for one, _ in pairs for path in one.paths})
     rows = [
         {
@@ -102,19 +102,17 @@ def _store_samples(
         for path in one.paths
     ]
     if rows:
-        session.execute(insert(FailureSample).returning(FailureSample.id), rows)
+        session.connection().execute(_STORE_SAMPLES, rows)
 
 
-def _samples(session: Session, attempt: Attempt, paths: set[bytes]) -> Mapping[bytes, int]:
+def _samples(session: Session, attempt: AttemptNow, paths: set[bytes]) -> Mapping[bytes, int]:
     """Return which paths are samples of the run's data set."""
     wanted = sorted(paths) if attempt.data_set_id is not None else []
     found: dict[bytes, int] = {}
     for start in range(0, len(wanted), _PATHS_AT_ONCE):
-        rows = session.execute(
-            select(Sample.raw_path, Sample.id).where(
-                Sample.data_set_id == attempt.data_set_id,
-                Sample.raw_path.in_(wanted[start : start + _PATHS_AT_ONCE]),
-            )
-        )
-        found.update(rows.tuples().all())
+        values = {
+            "data_set_id": attempt.data_set_id,
+            "paths": wanted[start : start + _PATHS_AT_ONCE],
+        }
+        found.update(session.connection().execute(_SAMPLES, values).tuples().all())
     return found

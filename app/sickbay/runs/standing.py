@@ -1,0 +1,191 @@
+"""How an attempt and its ranks stand while a batch is stored: read once, written once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.orm import Session
+
+from sickbay.contract.errors import NotFound
+from sickbay.contract.event import Ending
+from sickbay.contract.fields import number_to_json
+from sickbay.runs.curves.fold import POINTS_WAIT, ROWS_WAIT
+from sickbay.runs.curves.main_series import preference
+from sickbay.runs.keys import IMPORTED
+from sickbay.runs.moments import microseconds, moment
+from sickbay.runs.opening import new_rank
+from sickbay.runs.packed import Extent, Packed
+from sickbay.runs.tables import Attempt, Rank, Run
+
+HEARTBEAT_EVERY = timedelta(seconds=1)
+"""How stale an attempt's sign of life may be; spares a write on most batches."""
+
+_OF_ATTEMPT = (
+    "id",
+    "run_id",
+    "number",
+    "data_set_id",
+    "heartbeat_at",
+    "ending",
+    "main",
+    "last_step",
+    "last_value",
+    "last_word",
+)
+_ATTEMPT = (
+    select(*(getattr(Attempt, name) for name in _OF_ATTEMPT))
+    .join(Run, Run.id == Attempt.run_id)
+    .where(Run.key == bindparam("run"), Attempt.number == bindparam("number"))
+)
+_WRITE_ATTEMPT = (
+    update(Attempt)
+    .where(Attempt.id == bindparam("its_id"))
+    .values(
+        {
+            name: bindparam(name)
+            for name in ("heartbeat_at", "main", "last_step", "last_value", "last_word")
+        }
+    )
+)
+_OF_RANK = (
+    "heartbeat_at",
+    "client_time",
+    "lag_us",
+    "events",
+    "last_seq",
+    "last_step",
+    "waiting_rows",
+    "waiting_points",
+)
+_RANK = select(*(getattr(Rank, name) for name in (*_OF_RANK, "folds"))).where(
+    Rank.attempt_id == bindparam("attempt_id"), Rank.rank == bindparam("rank")
+)
+_WRITE_RANK = (
+    update(Rank)
+    .where(Rank.attempt_id == bindparam("its_attempt"), Rank.rank == bindparam("its_rank"))
+    .values({name: bindparam(name) for name in _OF_RANK})
+)
+
+
+@dataclass(slots=True)
+class AttemptNow:
+    """What a batch may change of its attempt."""
+
+    id: int
+    run_id: int
+    number: int
+    data_set_id: int | None
+    heartbeat_at: datetime
+    ending: Ending | None
+    main: str | None
+    last_step: int | None
+    last_value: float | None
+    last_word: str | None
+    changed: bool = False
+
+    def alive(self, at: datetime) -> None:
+        """Note a sign of life."""
+        if at - self.heartbeat_at >= HEARTBEAT_EVERY:
+            self.heartbeat_at, self.changed = at, True
+
+    def reached(self, span: Extent) -> None:
+        """Keep the last value of the series that lists show."""
+        if self.main is None or preference(span.main) < preference(self.main):
+            self.main, self.last_step = span.main, None
+        if span.main != self.main:
+            return
+        if self.last_step is None or span.main_step >= self.last_step:
+            value = number_to_json(span.main_value)
+            self.last_step, self.changed = span.main_step, True
+            self.last_value = None if isinstance(value, str) else value
+            self.last_word = value if isinstance(value, str) else None
+
+    def write(self, session: Session) -> None:
+        """Write what changed."""
+        if self.changed:
+            session.connection().execute(
+                _WRITE_ATTEMPT,
+                {
+                    "its_id": self.id,
+                    "heartbeat_at": self.heartbeat_at,
+                    "main": self.main,
+                    "last_step": self.last_step,
+                    "last_value": self.last_value,
+                    "last_word": self.last_word,
+                },
+            )
+
+
+@dataclass(slots=True)
+class RankNow:
+    """What a batch may change of a rank; see ``tables.Rank``."""
+
+    attempt_id: int
+    rank: int
+    heartbeat_at: datetime
+    client_time: datetime
+    lag_us: int
+    events: int
+    last_seq: int
+    last_step: int | None
+    waiting_rows: int
+    waiting_points: int
+    folds: int
+
+    def received(self, fresh: Sequence[Packed]) -> None:
+        """Count events; those imported from files have no place in the sequence."""
+        seqs = [item.event.seq for item in fresh if item.event.seq < IMPORTED]
+        self.events += len(seqs)
+        self.last_seq = max((self.last_seq, *seqs))
+
+    def waits(self, span: Extent) -> None:
+        """Count points that wait for their fold."""
+        self.waiting_rows += 1
+        self.waiting_points += span.points
+        step = span.last_step
+        self.last_step = step if self.last_step is None else max(step, self.last_step)
+
+    def is_due(self) -> bool:
+        """Whether its waiting points should be folded: soon at first, then in bulk."""
+        rows = min(ROWS_WAIT, 2 ** min(self.folds, 9))
+        return self.waiting_points >= POINTS_WAIT or self.waiting_rows >= rows
+
+    def write(self, session: Session) -> None:
+        """Write it down."""
+        values = {name: getattr(self, name) for name in _OF_RANK}
+        session.connection().execute(
+            _WRITE_RANK, {"its_attempt": self.attempt_id, "its_rank": self.rank, **values}
+        )
+
+
+def attempt_now(session: Session, run: str, number: int) -> AttemptNow:
+    """Return how an attempt stands.
+
+    Raises:
+        NotFound: there is no such run or attempt.
+    """
+    found = session.connection().execute(_ATTEMPT, {"run": run, "number": number}).one_or_none()
+    if found is None:
+        raise NotFound("There is no such run or attempt; open the run first.")
+    return AttemptNow(*found)
+
+
+def rank_now(session: Session, attempt_id: int, items: Sequence[Packed], at: datetime) -> RankNow:
+    """Return how a rank stands, with this sign of life noted on both clocks; a replay is one too.
+
+    A rank that never opened the run is taken in: its opening may come later.
+    """
+    number = items[0].event.rank
+    newest = moment(max(item.event.time for item in items))
+    key = {"attempt_id": attempt_id, "rank": number}
+    found = session.connection().execute(_RANK, key).one_or_none()
+    if found is None:
+        session.add(new_rank(attempt_id, number, at, newest))
+        session.flush()
+        found = session.connection().execute(_RANK, key).one()
+    rank = RankNow(attempt_id, number, *found)
+    rank.heartbeat_at = max(at, rank.heartbeat_at)
+    rank.client_time = max(newest, rank.client_time)
+    rank.lag_us = min(rank.lag_us, microseconds(at - newest))
+    return rank
