@@ -67,16 +67,17 @@ class Segment:
         return True
 
     def unsent(self, most_lines: int, most_bytes: int) -> tuple[int, bytes]:
-        """Return the oldest lines that have not arrived, at least one, and where they end."""
+        """Return the oldest lines that have not arrived and where they end; no bytes if unreadable.
+
+        There must be such lines.
+        """
         first = bisect_right(self._ends, self.sent)
-        if first == len(self._ends):
-            return self.sent, b""
         last = bisect_right(self._ends, self.sent + most_bytes, lo=first)
         last = max(first + 1, min(last, first + most_lines))
         end = self._ends[last - 1]
         with suppress(OSError):
             return end, self._store.read(self.sent, end - self.sent)
-        return end, b"\n"  # unreadable: nothing of it can be sent, so go on behind it
+        return end, b""
 
     def skip(self, end: int) -> int:
         """Give up on what cannot be read, and return how many points that were."""

@@ -88,15 +88,15 @@ class Spool:
     def piece(self, most_events: int, most_bytes: int) -> Piece | None:
         """Return the oldest events that have not arrived yet, or nothing."""
         with self._lock:
-            self._forget_sent()
-            if not self._segments:
-                return None
-            segment = self._segments[0]
-            end, data = segment.unsent(most_events, most_bytes)
-            events = list(payloads(data))
-            if data and not events:
+            while True:
+                self._forget_sent()
+                segment = self._segments[0] if self._segments else None
+                if segment is None or segment.all_sent:
+                    return None
+                end, data = segment.unsent(most_events, most_bytes)
+                if events := list(payloads(data)):
+                    return Piece(events, segment, end)
                 self.lost += segment.skip(end)
-        return Piece(events, segment, end) if events else None
 
     def arrived(self, piece: Piece) -> None:
         """Note that the server has these events, or will never take them."""
