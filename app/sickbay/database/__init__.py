@@ -25,6 +25,7 @@ from sickbay.database.connections import BUSY_SECONDS, reader_engine, sqlite_dri
 from sickbay.database.failures import plain_errors
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 
 GROUP_MOST = 100
 """Writes that may share one commit."""
@@ -65,15 +66,29 @@ class Database:
             Busy: too many writes wait, or another process holds the database.
             StorageFailed: disk full, read-only or broken; nothing of this write was kept.
         """
+        result: T = self._hand_in(_Write(act))
+        return result
+
+    def _hand_in(self, write: "_Write") -> Any:
+        """Let the writer run a write; wait for its commit."""
         if self._closed:
             raise Busy("Sickbay is stopping; this was not carried out. Try again in a moment.")
-        write = _Write(act)
         try:
             self._waiting.put(write, timeout=BUSY_SECONDS)
         except queue.Full:
             raise Busy("Too many writes wait; this one was not carried out. Try again.") from None
-        result: T = write.done.result()
-        return result
+        return write.done.result()
+
+    def writing_together(self, act: Callable[[Session, list[Item]], list[Any]], item: Item) -> Any:
+        """Run ``act`` on this item and on others that wait for the same ``act``, all at once.
+
+        It returns a result for each item, in order; an exception among them is raised to that
+        item's caller alone. Where ``act`` itself raises, each item is tried alone.
+
+        Raises:
+            Busy, StorageFailed: as :meth:`writing`.
+        """
+        return self._hand_in(_Write(lambda session: _only(act(session, [item])), act, item))
 
     def close(self) -> None:
         """Finish what was handed in, then close every connection."""
@@ -92,7 +107,7 @@ class Database:
             while group[-1] is not None and len(group) < GROUP_MOST and not self._waiting.empty():
                 group.append(self._waiting.get())
             stop = group[-1] is None
-            self._write([write for write in group if write is not None])
+            self._write(_joined([write for write in group if write is not None]))
 
     def _write(self, group: list["_Write"]) -> None:
         """Commit a group as one; where the database itself fails, each write alone."""
@@ -102,10 +117,11 @@ class Database:
         except BaseException as error:  # noqa: BLE001 (the writer must outlive any failure)
             # After a failed fsync the connection's idea of the file is not to be trusted.
             self.writer.dispose()
-            if len(group) == 1:
-                group[0].done.set_exception(error)
+            alone = [part for write in group for part in write.parts()]
+            if len(alone) == 1:
+                alone[0].done.set_exception(error)
             else:
-                for write in group:
+                for write in alone:
                     self._write([write])
             return
         for write, outcome in zip(group, outcomes, strict=True):
@@ -121,11 +137,22 @@ class _Outcome:
 
 
 class _Write:
-    """A write that waits for its commit."""
+    """A write that waits for its commit; ``together`` is set where it may share an act."""
 
-    def __init__(self, act: Callable[[Session], Any]) -> None:
+    def __init__(
+        self,
+        act: Callable[[Session], Any],
+        together: Callable[[Session, list[Any]], list[Any]] | None = None,
+        item: Any = None,
+    ) -> None:
         self.act = act
+        self.together = together
+        self.item = item
         self.done: Future[Any] = Future()
+
+    def parts(self) -> list["_Write"]:
+        """Return the writes it consists of."""
+        return [self]
 
     def attempt(self, connection: Connection) -> _Outcome:
         """Run in a savepoint: an error of ours undoes this write, the driver's the group."""
@@ -148,3 +175,50 @@ class _Write:
             self.done.set_exception(outcome.error)
         else:
             self.done.set_result(outcome.result)
+
+
+class _Joined(_Write):
+    """Several writes of one act, carried out at once."""
+
+    def __init__(self, writes: list[_Write]) -> None:
+        together = writes[0].together
+        items = [write.item for write in writes]
+        super().__init__(lambda session: [] if together is None else together(session, items))
+        self._writes = writes
+
+    def parts(self) -> list[_Write]:
+        """Return the writes it consists of."""
+        return self._writes
+
+    def attempt(self, connection: Connection) -> _Outcome:
+        """Run all at once; where that fails, one by one, so that only the culprit does."""
+        outcome = super().attempt(connection)
+        if outcome.error is None:
+            return outcome
+        return _Outcome(result=[_either(write.attempt(connection)) for write in self._writes])
+
+    def settle(self, outcome: _Outcome) -> None:
+        """Hand each caller its own."""
+        for write, result in zip(self._writes, outcome.result, strict=True):
+            failed = isinstance(result, Exception)
+            write.settle(_Outcome(error=result) if failed else _Outcome(result=result))
+
+
+def _joined(group: list[_Write]) -> list[_Write]:
+    """Put writes that share an act together, at the place of the first."""
+    shared: dict[Any, list[_Write]] = {}
+    for write in group:
+        shared.setdefault(write.together or write, []).append(write)
+    return [writes[0] if len(writes) == 1 else _Joined(writes) for writes in shared.values()]
+
+
+def _either(outcome: _Outcome) -> Any:
+    return outcome.result if outcome.error is None else outcome.error
+
+
+def _only(results: list[Any]) -> Any:
+    """Return the one result, or raise it where it is an exception."""
+    (result,) = results
+    if isinstance(result, Exception):
+        raise result
+    return result

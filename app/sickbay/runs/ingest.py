@@ -5,19 +5,30 @@ prepared once. The key (attempt, rank, seq) is unique: the same event again is f
 under the same key is rejected alone.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from sickbay.contract.errors import SickbayError
 from sickbay.contract.event_batch import Batch, Receipt, Rejection
 from sickbay.database import Database
 from sickbay.database.tables import now
-from sickbay.runs import heard, keys, standing
 from sickbay.runs.curves.fold import fold
+from sickbay.runs.moments import moment
 from sickbay.runs.packed import Packed, packed
-from sickbay.runs.standing import RankNow
+from sickbay.runs.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """A batch that waits for its turn."""
+
+    run: str
+    attempt: int
+    ranks: Mapping[int, Sequence[Packed]]
+    at: datetime
 
 
 @dataclass(slots=True)
@@ -39,51 +50,54 @@ def receive(database: Database, run: str, batch: Batch, *, at: datetime | None =
         NotFound: there is no such run or attempt.
         Busy, StorageFailed: nothing of the batch was stored.
     """
-    received_at = at or now()
-    ranks = packed(batch.events)
-    taken = database.writing(
-        lambda session: _store(session, run, batch.attempt, ranks, received_at)
-    )
+    at = at or now()
+    arrival = _Arrival(run, batch.attempt, packed(batch.events, at), at)
+    taken: _Taken = database.writing_together(_store, arrival)
     for rank in taken.due:
         fold(database, taken.attempt_id, rank)
     return Receipt(taken.accepted, taken.duplicate, (*batch.rejected, *taken.rejected))
 
 
-def _store(
-    session: Session,
-    run: str,
-    number: int,
-    ranks: Mapping[int, Sequence[Packed]],
-    at: datetime,
-) -> _Taken:
-    attempt = standing.attempt_now(session, run, number)
+def _store(session: Session, arrivals: list[_Arrival]) -> list[_Taken | SickbayError]:
+    turn = Turn(session)
+    results: list[_Taken | SickbayError] = []
+    for arrival in arrivals:
+        try:
+            results.append(_take(turn, arrival))
+        except SickbayError as error:
+            results.append(error)
+    turn.write()
+    return results
+
+
+def _take(turn: Turn, arrival: _Arrival) -> _Taken:
+    attempt = turn.attempt(arrival.run, arrival.attempt)
     taken = _Taken(attempt.id)
-    for items in ranks.values():
-        rank = standing.rank_now(session, attempt.id, items, at)
-        fresh = list(_fresh(session, rank, items, taken))
-        taken.accepted += len(fresh)
-        heard.note(session, attempt, rank, fresh, at)
+    for number, items in arrival.ranks.items():
+        newest = moment(max(item.event.time for item in items))
+        rank = turn.rank(attempt, number, newest, arrival.at)
+        known = turn.known(rank, items[0].event.seq, items[-1].event.seq)
+        fresh = _fresh(known, items, taken)
+        rank.digests.update((item.event.seq, item.digest) for item in fresh)
+        if fresh:
+            turn.take(attempt, rank, fresh, arrival.at)
         if rank.is_due():
-            taken.due.append(rank.rank)
+            taken.due.append(number)
     return taken
 
 
-def _fresh(
-    session: Session, rank: RankNow, items: Sequence[Packed], taken: _Taken
-) -> Iterator[Packed]:
-    """Yield the events that were not there yet; count replays, reject contradictions."""
-    known: dict[int, bytes] = {}
-    first, last = items[0].event.seq, items[-1].event.seq
-    if first <= rank.last_seq or last >= keys.IMPORTED:
-        known = keys.known(session, rank.attempt_id, rank.rank, first, last)
+def _fresh(known: dict[int, bytes], items: Sequence[Packed], taken: _Taken) -> list[Packed]:
+    """Return the events that were not there yet; count replays, reject contradictions."""
+    fresh = []
     for item in items:
         seq = item.event.seq
         if seq not in known:
             known[seq] = item.digest
-            yield item
+            fresh.append(item)
         elif known[seq] == item.digest:
             taken.duplicate += 1
         else:
-            taken.rejected.append(
-                Rejection(seq, f"Rank {rank.rank} sent another event under this seq before.")
-            )
+            words = f"Rank {item.event.rank} sent another event under this seq before."
+            taken.rejected.append(Rejection(seq, words))
+    taken.accepted += len(fresh)
+    return fresh

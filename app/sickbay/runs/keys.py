@@ -1,7 +1,8 @@
 """Which events were received: spans of seqs without a gap, with a digest of each event."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.orm import Session
@@ -23,7 +24,7 @@ _KNOWN = select(EventKeys.first_seq, EventKeys.digests).where(
     EventKeys.first_seq <= bindparam("last"),
     EventKeys.first_seq >= func.coalesce(_BEFORE, bindparam("first")),
 )
-_REMEMBER = insert(EventKeys)
+_WRITE = insert(EventKeys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +48,22 @@ def known(session: Session, attempt_id: int, rank: int, first: int, last: int) -
     return found
 
 
-def remember(session: Session, attempt_id: int, rank: int, fresh: Sequence[Packed]) -> None:
-    """Write down events, given in ascending order of seq."""
-    session.connection().execute(
-        _REMEMBER,
-        [
-            {
-                "attempt_id": attempt_id,
-                "rank": rank,
-                "first_seq": span[0].event.seq,
-                "last_seq": span[-1].event.seq,
-                "digests": b"".join(item.digest for item in span),
-            }
-            for span in _spans(fresh)
-        ],
-    )
+def rows(attempt_id: int, rank: int, fresh: Sequence[Packed]) -> Iterator[dict[str, Any]]:
+    """Yield what is to be written down of events, given in ascending order of seq."""
+    for span in _spans(fresh):
+        yield {
+            "attempt_id": attempt_id,
+            "rank": rank,
+            "first_seq": span[0].event.seq,
+            "last_seq": span[-1].event.seq,
+            "digests": b"".join(item.digest for item in span),
+        }
+
+
+def write(session: Session, new: Sequence[Mapping[str, Any]]) -> None:
+    """Write down which events were received."""
+    if new:
+        session.connection().execute(_WRITE, new)
 
 
 def _spans(fresh: Sequence[Packed]) -> Iterator[list[Packed]]:

@@ -77,7 +77,7 @@ def _new(session: Session, run: Run, opening: Opening, at: datetime) -> Attempt:
     session.add(attempt)
     session.flush()
     run.attempt_id = attempt.id
-    outbox.append(session, run.id, ChangeKind.ATTEMPT, attempt.number, opening.rank)
+    outbox.write(session, [outbox.line(run.id, ChangeKind.ATTEMPT, attempt.number, opening.rank)])
     return attempt
 
 

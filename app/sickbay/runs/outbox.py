@@ -4,8 +4,9 @@ Live pages read on from the last line they saw. Old lines are trimmed; who comes
 that reads everything anew.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import bindparam, delete, func, insert, select
 from sqlalchemy.orm import Session
@@ -16,7 +17,7 @@ KEPT = 20_000
 """Lines that stay: at ten batches a second, half an hour to come back in."""
 _TRIM_EVERY = 1000
 
-_APPEND = insert(Change)
+_WRITE = insert(Change).returning(Change.id)
 _TRIM = delete(Change).where(Change.id <= bindparam("last"))
 
 
@@ -35,8 +36,7 @@ class Line:
     series: tuple[str, ...]
 
 
-def append(
-    session: Session,
+def line(
     run_id: int,
     kind: ChangeKind,
     attempt: int,
@@ -45,24 +45,27 @@ def append(
     ref: int | None = None,
     steps: tuple[int | None, int | None] = (None, None),
     series: Collection[str] = (),
-) -> None:
-    """Write a line; from time to time, trim the oldest."""
+) -> dict[str, Any]:
+    """Return a line to be written."""
+    return {
+        "run_id": run_id,
+        "kind": kind,
+        "attempt": attempt,
+        "rank": rank,
+        "ref": ref,
+        "first_step": steps[0],
+        "last_step": steps[1],
+        "series": sorted(series),
+    }
+
+
+def write(session: Session, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Write lines; from time to time, trim the oldest."""
+    if not lines:
+        return
     connection = session.connection()
-    done = connection.execute(
-        _APPEND,
-        {
-            "run_id": run_id,
-            "kind": kind,
-            "attempt": attempt,
-            "rank": rank,
-            "ref": ref,
-            "first_step": steps[0],
-            "last_step": steps[1],
-            "series": sorted(series),
-        },
-    )
-    (written,) = done.inserted_primary_key or (0,)
-    if written % _TRIM_EVERY == 0:
+    written = max(connection.execute(_WRITE, lines).scalars())
+    if written % _TRIM_EVERY < len(lines):
         connection.execute(_TRIM, {"last": written - KEPT})
 
 

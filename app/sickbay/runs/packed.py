@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 
@@ -51,22 +52,22 @@ class Packed:
     failure: ReadyFailure | None = None
 
 
-def packed(events: Iterable[Event]) -> Mapping[int, Sequence[Packed]]:
-    """Return events made ready, by rank, in ascending order of seq."""
+def packed(events: Iterable[Event], at: datetime) -> Mapping[int, Sequence[Packed]]:
+    """Return events received at a moment made ready, by rank, in ascending order of seq."""
     ranks: defaultdict[int, list[Packed]] = defaultdict(list)
     for event in events:
-        ranks[event.rank].append(_packed(event))
+        ranks[event.rank].append(_packed(event, at))
     for items in ranks.values():
         items.sort(key=lambda item: item.event.seq)
     return ranks
 
 
-def _packed(event: Event) -> Packed:
+def _packed(event: Event, at: datetime) -> Packed:
     digest = event.digest()[:DIGEST_BYTES]
     if isinstance(event.body, Points):
         return Packed(event, digest, journal.segment(event.body), extent=_extent(event.body))
     if isinstance(event.body, Failure):
-        return Packed(event, digest, failure=ready(event, event.body))
+        return Packed(event, digest, failure=ready(event, event.body, at))
     return Packed(event, digest)
 
 

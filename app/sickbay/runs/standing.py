@@ -1,8 +1,9 @@
 """How an attempt and its ranks stand while a batch is stored: read once, written once."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
@@ -13,7 +14,7 @@ from sickbay.contract.fields import number_to_json
 from sickbay.runs.curves.fold import POINTS_WAIT, ROWS_WAIT
 from sickbay.runs.curves.main_series import preference
 from sickbay.runs.keys import IMPORTED
-from sickbay.runs.moments import microseconds, moment
+from sickbay.runs.moments import microseconds
 from sickbay.runs.opening import new_rank
 from sickbay.runs.packed import Extent, Packed
 from sickbay.runs.tables import Attempt, Rank, Run
@@ -38,15 +39,11 @@ _ATTEMPT = (
     .join(Run, Run.id == Attempt.run_id)
     .where(Run.key == bindparam("run"), Attempt.number == bindparam("number"))
 )
+_CHANGING = ("heartbeat_at", "main", "last_step", "last_value", "last_word")
 _WRITE_ATTEMPT = (
     update(Attempt)
     .where(Attempt.id == bindparam("its_id"))
-    .values(
-        {
-            name: bindparam(name)
-            for name in ("heartbeat_at", "main", "last_step", "last_value", "last_word")
-        }
-    )
+    .values({name: bindparam(name) for name in _CHANGING})
 )
 _OF_RANK = (
     "heartbeat_at",
@@ -101,21 +98,6 @@ class AttemptNow:
             self.last_value = None if isinstance(value, str) else value
             self.last_word = value if isinstance(value, str) else None
 
-    def write(self, session: Session) -> None:
-        """Write what changed."""
-        if self.changed:
-            session.connection().execute(
-                _WRITE_ATTEMPT,
-                {
-                    "its_id": self.id,
-                    "heartbeat_at": self.heartbeat_at,
-                    "main": self.main,
-                    "last_step": self.last_step,
-                    "last_value": self.last_value,
-                    "last_word": self.last_word,
-                },
-            )
-
 
 @dataclass(slots=True)
 class RankNow:
@@ -132,6 +114,14 @@ class RankNow:
     waiting_rows: int
     waiting_points: int
     folds: int
+    digests: dict[int, bytes] = field(default_factory=dict)
+    """Of the events received in this turn, by seq."""
+
+    def alive(self, newest: datetime, at: datetime) -> None:
+        """Note a sign of life on both clocks; a replay is one too."""
+        self.heartbeat_at = max(at, self.heartbeat_at)
+        self.client_time = max(newest, self.client_time)
+        self.lag_us = min(self.lag_us, microseconds(at - newest))
 
     def received(self, fresh: Sequence[Packed]) -> None:
         """Count events; those imported from files have no place in the sequence."""
@@ -151,13 +141,6 @@ class RankNow:
         rows = min(ROWS_WAIT, 2 ** min(self.folds, 9))
         return self.waiting_points >= POINTS_WAIT or self.waiting_rows >= rows
 
-    def write(self, session: Session) -> None:
-        """Write it down."""
-        values = {name: getattr(self, name) for name in _OF_RANK}
-        session.connection().execute(
-            _WRITE_RANK, {"its_attempt": self.attempt_id, "its_rank": self.rank, **values}
-        )
-
 
 def attempt_now(session: Session, run: str, number: int) -> AttemptNow:
     """Return how an attempt stands.
@@ -171,21 +154,30 @@ def attempt_now(session: Session, run: str, number: int) -> AttemptNow:
     return AttemptNow(*found)
 
 
-def rank_now(session: Session, attempt_id: int, items: Sequence[Packed], at: datetime) -> RankNow:
-    """Return how a rank stands, with this sign of life noted on both clocks; a replay is one too.
-
-    A rank that never opened the run is taken in: its opening may come later.
-    """
-    number = items[0].event.rank
-    newest = moment(max(item.event.time for item in items))
+def rank_now(
+    session: Session, attempt_id: int, number: int, newest: datetime, at: datetime
+) -> RankNow:
+    """Return how a rank stands; one that never opened the run is taken in."""
     key = {"attempt_id": attempt_id, "rank": number}
     found = session.connection().execute(_RANK, key).one_or_none()
     if found is None:
         session.add(new_rank(attempt_id, number, at, newest))
         session.flush()
         found = session.connection().execute(_RANK, key).one()
-    rank = RankNow(attempt_id, number, *found)
-    rank.heartbeat_at = max(at, rank.heartbeat_at)
-    rank.client_time = max(newest, rank.client_time)
-    rank.lag_us = min(rank.lag_us, microseconds(at - newest))
-    return rank
+    return RankNow(attempt_id, number, *found)
+
+
+def write(session: Session, attempts: Iterable[AttemptNow], ranks: Iterable[RankNow]) -> None:
+    """Write down how attempts and ranks stand now."""
+    connection = session.connection()
+    changed = [_row(one, {"its_id": one.id}, _CHANGING) for one in attempts if one.changed]
+    if changed:
+        connection.execute(_WRITE_ATTEMPT, changed)
+    rows = [
+        _row(one, {"its_attempt": one.attempt_id, "its_rank": one.rank}, _OF_RANK) for one in ranks
+    ]
+    connection.execute(_WRITE_RANK, rows)
+
+
+def _row(one: object, key: dict[str, int], names: Sequence[str]) -> dict[str, Any]:
+    return key | {name: getattr(one, name) for name in names}

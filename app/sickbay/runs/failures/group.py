@@ -91,9 +91,11 @@ class Groups:
 
     def write(self) -> None:
         """Write down what was counted."""
-        for group in self._seen.values():
-            values = {name: getattr(group, name) for name in _COUNTED}
-            self.session.connection().execute(_WRITE, {"its_id": group.id, **values})
+        rows = [
+            {"its_id": group.id, **{name: getattr(group, name) for name in _COUNTED}}
+            for group in self._seen.values()
+        ]
+        self.session.connection().execute(_WRITE, rows)
 
     def _new(self, failure: ReadyFailure) -> GroupNow:
         body, time = failure.body, moment(failure.event.time)

@@ -1,6 +1,7 @@
 """A failure made ready to be stored: fingerprint, samples, its place in the chain of causes."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from sickbay.contract.event import Event, Failure, Sample
 from sickbay.contract.paths import SamplePath, from_record
@@ -14,17 +15,19 @@ class ReadyFailure:
 
     event: Event
     body: Failure
+    received_at: datetime
     line: bytes
     fingerprint: str
     secondary: bool
     paths: tuple[SamplePath, ...]
 
 
-def ready(event: Event, body: Failure) -> ReadyFailure:
+def ready(event: Event, body: Failure, received_at: datetime) -> ReadyFailure:
     """Return a failure with all that can be worked out without the database."""
     return ReadyFailure(
         event,
         body,
+        received_at,
         event.to_line(),
         fingerprint(body),
         is_secondary(body),

@@ -1,8 +1,7 @@
 """Storing failures: each in its group, consequences in the group of their root cause."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
@@ -29,26 +28,29 @@ _SAMPLES = select(Sample.raw_path, Sample.id).where(
 
 
 def store_failures(
-    session: Session, attempt: AttemptNow, failures: Sequence[ReadyFailure], at: datetime
-) -> None:
-    """Store the failures of a batch, root causes before what may follow from them."""
-    if not failures:
-        return
+    session: Session, attempt: AttemptNow, failures: Sequence[ReadyFailure]
+) -> list[dict[str, Any]]:
+    """Store failures of an attempt, root causes before what may follow from them.
+
+    Returns:
+        A line for the outbox for each of their groups.
+    """
     groups = Groups(session, attempt.run_id)
     roots = [one for one in failures if not one.secondary]
     followers = [one for one in failures if one.secondary]
-    _store(session, attempt, [(one, groups.own(one)) for one in roots], at)
+    lines = _store(session, attempt, [(one, groups.own(one)) for one in roots])
     root = groups.root(attempt.id, followers) if followers else None
-    _store(session, attempt, [(one, root or groups.own(one)) for one in followers], at)
+    lines += _store(session, attempt, [(one, root or groups.own(one)) for one in followers])
     groups.write()
     if roots:
         adopt(session, groups, attempt.id, roots)
+    return lines
 
 
-def _store(session: Session, attempt: AttemptNow, pairs: Pairs, at: datetime) -> None:
+def _store(session: Session, attempt: AttemptNow, pairs: Pairs) -> list[dict[str, Any]]:
     """Store failures in their groups."""
     if not pairs:
-        return
+        return []
     rows = [
         {
             "group_id": group.id,
@@ -59,7 +61,7 @@ def _store(session: Session, attempt: AttemptNow, pairs: Pairs, at: datetime) ->
             "step": one.body.step,
             "secondary": one.secondary,
             "time": moment(one.event.time),
-            "received_at": at,
+            "received_at": one.received_at,
             "event": one.line,
         }
         for one, group in pairs
@@ -68,16 +70,14 @@ def _store(session: Session, attempt: AttemptNow, pairs: Pairs, at: datetime) ->
         group.count(one)
     ids = session.connection().execute(_STORE, rows).scalars().all()
     _store_samples(session, attempt, pairs, ids)
-    _announce(session, attempt, pairs)
+    return list(_lines(attempt, pairs))
 
 
-def _announce(session: Session, attempt: AttemptNow, pairs: Pairs) -> None:
-    """Leave a line in the outbox for each group."""
+def _lines(attempt: AttemptNow, pairs: Pairs) -> Iterator[dict[str, Any]]:
     for group in dict.fromkeys(group for _, group in pairs):
         own = [one for one, its in pairs if its is group]
         steps = [one.body.step for one in own if one.body.step is not None]
-        outbox.append(
-            session,
+        yield outbox.line(
             attempt.run_id,
             ChangeKind.FAILURE,
             attempt.number,
