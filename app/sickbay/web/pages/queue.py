@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.data_sets import DataSetCard
+from sickbay.quarantine.decisions.moves import LEGAL
 from sickbay.quarantine.decisions.reasons import REASONS, Reason
 from sickbay.quarantine.queue.facets import facets as count_facets
 from sickbay.quarantine.queue.facets import total
@@ -31,6 +32,7 @@ from sickbay.web.site import Here
 router = APIRouter()
 PAGE_SIZE = 60
 """Tiles of one page: fills a wide screen, and divides by 2, 3, 4, 5 and 6 columns."""
+_OFFERED = (words.KEEP, words.LEAVE_OUT, words.REOPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class QueueView:
     sizes: tuple[Choice, ...]
     size: str
     acts: tuple[words.ActView, ...]
+    ask_acts: tuple[words.ActView, ...]
     reasons: tuple[Reason, ...]
     downloads: dict[str, str]
     empty: str
@@ -124,6 +127,7 @@ def view(session: Session, me: Who, here: Address, problem: str = "") -> QueueVi
         sizes=choices.sizes(here),
         size=here.size,
         acts=_acts(here.chosen),
+        ask_acts=_acts_on_all(here.chosen),
         reasons=REASONS,
         downloads={ending: here.listing(ending) for ending in ("tsv", "jsonl")},
         empty=_why_empty(card, here.chosen) if not found.tiles else "",
@@ -169,11 +173,12 @@ def _next(here: Address, found: Found) -> str:
 
 def _acts(chosen: Filter) -> tuple[words.ActView, ...]:
     """Return the acts that some status of the filter allows."""
-    held = Status.HELD in chosen.status
-    clean = Status.CLEAN in chosen.status
-    decided = not {Status.HELD, Status.CLEAN}.issuperset(chosen.status)
-    acts = ((words.KEEP, held), (words.LEAVE_OUT, held or clean), (words.REOPEN, decided))
-    return tuple(act for act, possible in acts if possible)
+    return tuple(act for act in _OFFERED if LEGAL[act.action][0].intersection(chosen.status))
+
+
+def _acts_on_all(chosen: Filter) -> tuple[words.ActView, ...]:
+    """Return the acts that every status of the filter allows."""
+    return tuple(act for act in _OFFERED if LEGAL[act.action][0].issuperset(chosen.status))
 
 
 def _why_empty(card: DataSetCard, chosen: Filter) -> str:

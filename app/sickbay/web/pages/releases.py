@@ -9,12 +9,13 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from sickbay.contract.errors import Refused
+from sickbay.contract.manifest import FILES
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.queue.filters import Filter
 from sickbay.quarantine.tables import Status
 from sickbay.releases import find
 from sickbay.releases.counts import Counts, count
-from sickbay.releases.find import ReleaseView
+from sickbay.releases.find import FileView, ReleaseView
 from sickbay.releases.make import make
 from sickbay.web.identity import Reviewer, Viewer, Who
 from sickbay.web.pages import balance
@@ -64,6 +65,7 @@ class ReleasePage:
 
     shell: Shell
     release: ReleaseView
+    files: tuple[FileView, ...]
     balance: tuple[ClassRow, ...]
     warned: tuple[Warned, ...]
     warn_percent: str
@@ -135,6 +137,7 @@ def _view(session: Session, site: Site, me: Who, name: str, release: ReleaseView
     return ReleasePage(
         shell=shell(session, me, card, "releases"),
         release=release,
+        files=tuple(sorted(release.files, key=lambda file: FILES.index(file.name))),
         balance=rows,
         warned=tuple(_warned(name, row) for row in rows if row.warned),
         warn_percent=f"{balance.WARN_PERCENT:g}",
