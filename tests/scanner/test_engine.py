@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.pictures import encoded, jpeg, picture, png, truncated, write
+from tests.scanner.recorded import Recorded, codes, scanned
 
 from sickbay.contract.errors import BadInput, StorageFailed
 from sickbay.contract.finding import SampleRecord, from_line
+from sickbay.contract.inside import Inside
 from sickbay.scanner import Limits, NdjsonSink, scan
 from sickbay.scanner.checks.files import read
-from sickbay.contract.inside import Inside
-from tests.pictures import encoded, jpeg, picture, png, truncated, write
-from tests.scanner.recorded import Recorded, codes, scanned
 
 
 @pytest.fixture
@@ -236,7 +236,7 @@ def test_a_failing_sink_ends_the_scan_and_is_aborted(mixed: Path) -> None:
     assert sink.summary is None
 
 
-def test_a_full_disk_for_temporary_files_is_said_in_one_sentence(mixed: Path) -> None:
+def test_a_full_disk_for_temporary_files_is_said_in_one_sentence() -> None:
     program = (
         "import resource, sys, tempfile\n"
         "from sickbay.contract.errors import StorageFailed\n"

@@ -5,10 +5,12 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from sickbay.scanner.jpeg import walk
 from tests.pictures import encoded, jpeg, picture, truncated, zeroed
 from tests.scanner.recorded import examined, held, said
+
+from sickbay.scanner import Limits
+from sickbay.scanner.decode import examine
+from sickbay.scanner.jpeg import walk
 
 SOUND = jpeg(1)
 PROGRESSIVE = jpeg(1, progressive=True)
@@ -153,9 +155,6 @@ def test_a_lossless_jpeg_never_reaches_the_decoder_that_corrupts_memory() -> Non
 
 
 def test_the_careful_way_leaves_libjpeg_turbo_out_and_still_sees_truncation() -> None:
-    from sickbay.scanner import Limits
-    from sickbay.scanner.decode import examine
-
     assert examine(SOUND, ".jpg", Limits(), careful=True).findings == ()
     cut = examine(truncated(SOUND), ".jpg", Limits(), careful=True)
     assert [finding.code for finding in cut.findings] == ["image.truncated"]

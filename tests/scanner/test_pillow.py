@@ -5,10 +5,10 @@ import struct
 import numpy as np
 import pytest
 from PIL import Image
-
-from sickbay.scanner import Limits
 from tests.pictures import encoded, gif, jpeg, picture, png, truncated
 from tests.scanner.recorded import examined, held, said
+
+from sickbay.scanner import Limits
 
 KINDS = [
     ("WEBP", ".webp", {}),

@@ -4,10 +4,10 @@ import io
 
 import pytest
 from PIL import Image
-
-from sickbay.scanner.thumbnail import thumbnail
 from tests.pictures import encoded, jpeg, picture, png, truncated, zeroed
 from tests.scanner.recorded import examined
+
+from sickbay.scanner.thumbnail import thumbnail
 
 
 def shown(data: bytes | None) -> Image.Image:
