@@ -186,7 +186,8 @@ def _place(cursor: str) -> Place:
         BadInput: it is none of ours.
     """
     try:
-        whole = base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        whole = base64.b64decode(padded, altchars=b"-_", validate=True)
         held_at, key, raw_path = whole.split(b"|", 2)
         number = int(key)
         moment = datetime.fromisoformat(held_at.decode("ascii")) if held_at else None
