@@ -40,7 +40,7 @@ def serve(
         host=chosen.host if host is None else host,
         port=chosen.port if port is None else port,
     )
-    with running(chosen) as server:
+    with stopping(), running(chosen) as server:
         typer.echo(f"Sickbay serves {chosen.state}")
         typer.echo(f"Log in once, within ten minutes: {server.link()}")
         server.run()
@@ -87,9 +87,15 @@ class Running:
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        signal.signal(signal.SIGTERM, _stopped)
-        with suppress(KeyboardInterrupt, _Stopped):
-            uvicorn.Server(config).run(sockets=[self._listener])
+        uvicorn.Server(config).run(sockets=[self._listener])
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """Let SIGTERM and Ctrl+C end what runs within in good order, and without complaint."""
+    signal.signal(signal.SIGTERM, _stopped)
+    with suppress(KeyboardInterrupt, _Stopped):
+        yield
 
 
 @contextmanager
