@@ -80,6 +80,14 @@ def test_a_header_that_states_more_than_the_file_can_hold_is_truncated() -> None
     assert "image.truncated" in said(huge)
 
 
+def test_a_progressive_jpeg_too_large_for_memory_is_judged_by_its_markers() -> None:
+    frame = PROGRESSIVE.index(b"\xff\xc2")
+    size = (14_000).to_bytes(2, "big") * 2
+    large = PROGRESSIVE[: frame + 5] + size + PROGRESSIVE[frame + 9 :] + bytes(400_000)
+    assert said(large) == ["image.huge"]
+    assert "image.truncated" in said(large[: large.rindex(b"\xff\xda")])
+
+
 def test_stray_bytes_between_header_segments_are_only_unusual() -> None:
     table = SOUND.index(b"\xff\xdb")
     untidy = SOUND[:table] + b"stray" + SOUND[table:]

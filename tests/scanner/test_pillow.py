@@ -8,7 +8,7 @@ from PIL import Image
 from tests.pictures import encoded, gif, jpeg, picture, png, truncated
 from tests.scanner.recorded import examined, held, said
 
-from sickbay.scanner import Limits
+from sickbay.scanner import Limits, webp
 
 KINDS = [
     ("WEBP", ".webp", {}),
@@ -76,6 +76,24 @@ def test_a_picture_too_large_to_decode_is_a_note_where_the_file_can_hold_it() ->
     (finding,) = examined(data, ".bmp").findings
     assert finding.code == "image.huge"
     assert "not decoded in whole" in finding.message
+
+
+def test_a_huge_webp_of_nothing_is_a_bomb_before_any_memory_is_claimed() -> None:
+    data = encoded(Image.new("RGB", (16_383, 16_383)), "WEBP", lossless=True, method=0)
+    found = examined(data, ".webp")
+    assert found.findings[0].code == "image.bomb"
+    assert (found.width, found.height) == (16_383, 16_383)
+
+
+@pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 50}, {"exif": b"Exif\0\0"}])
+def test_the_size_of_a_webp_is_read_from_any_of_its_headers(options: dict[str, object]) -> None:
+    assert webp.size(encoded(picture(1, (50, 37)), "WEBP", **options)) == (50, 37)
+
+
+def test_a_large_avif_stays_unchecked_but_not_uncounted() -> None:
+    data = encoded(Image.new("RGB", (8000, 8000)), "AVIF", speed=10)
+    whole = examined(data + bytes(20_000), ".avif")
+    assert [finding.code for finding in whole.findings] == ["image.huge"]
 
 
 @pytest.mark.parametrize("mode", ["I;16", "F"])

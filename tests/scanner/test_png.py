@@ -94,6 +94,15 @@ def test_metadata_that_inflate_without_end_are_a_bomb() -> None:
     assert said(built([parts[0], bomb, *parts[1:]]), ".png") == ["image.bomb"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "before"), [(b"iCCP", b"x\0\0"), (b"iTXt", b"x\0\1\0en\0x\0"), (b"zTXt", b"x\0\0")]
+)
+def test_each_kind_of_compressed_metadata_is_measured(kind: bytes, before: bytes) -> None:
+    parts = chunks(SOUND)
+    bomb = (kind, before + zlib.compress(bytes(80 << 20), 9))
+    assert said(built([parts[0], bomb, *parts[1:]]), ".png") == ["image.bomb"]
+
+
 def test_long_compressed_metadata_are_no_bomb() -> None:
     parts = chunks(SOUND)
     text = (b"zTXt", b"Comment\0\0" + zlib.compress(bytes(4 << 20), 9))

@@ -40,6 +40,11 @@ def test_cmyk_can_be_shown() -> None:
     assert shown(thumbnail(jpeg(1, mode="CMYK"), "JPEG", 64)).mode == "RGB"
 
 
+def test_a_picture_of_one_colour_is_shown_in_full() -> None:
+    made = shown(thumbnail(encoded(Image.new("RGB", (40, 30), "red"), "PNG"), "PNG", 64))
+    assert (made.size, made.mode) == ((40, 30), "RGB")
+
+
 def test_a_small_picture_is_not_enlarged() -> None:
     assert shown(thumbnail(encoded(picture(1, (20, 10)), "PNG"), "PNG", 256)).size == (20, 10)
 

@@ -13,7 +13,7 @@ import simplejpeg
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import orientation
 from sickbay.scanner.huffman import MAX_BYTES, Bad, Frame, check_scan
-from sickbay.scanner.pillow import load_all
+from sickbay.scanner.pillow import DECODED_BYTES, load_all
 
 _SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -51,6 +51,7 @@ class Walk:
     bad_scan: str = ""
     broken_segment: bool = False
     needed: list[tuple[int, int]] = field(default_factory=lambda: [(0, 2)])
+    samples_a_pixel: float = 1.0
     missing_bits: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def clean(self, data: bytes) -> bytes:
@@ -69,7 +70,14 @@ def examine(data: bytes, evidence: Evidence, *, careful: bool = False) -> None:
         evidence.mode = _MODES.get(found.components)
     if found.end is not None and found.pictures == 1:
         evidence.trailing = _trailing(data[found.end :].strip(_PADDING))
+    evidence.unchecked = _too_large(found)
     evidence.fault = _judged(data, found, careful=careful)
+
+
+def _too_large(found: Walk) -> bool:
+    """Whether all coefficients, which progressive decoding keeps at once, exceed the budget."""
+    coefficients = found.width * found.height * found.samples_a_pixel
+    return found.frame == _PROGRESSIVE and 2 * coefficients > DECODED_BYTES
 
 
 def walk(data: bytes) -> Walk:
@@ -127,6 +135,8 @@ def _read_frame(marker: int, body: bytes, found: Walk) -> None:
     found.height, found.width = int.from_bytes(body[1:3], "big"), int.from_bytes(body[3:5], "big")
     found.components = body[5]
     found.component_ids = tuple(body[6 : 6 + 3 * body[5] : 3])
+    factors = [(both >> 4) * (both & 15) for both in body[7 : 7 + 3 * body[5] : 3]]
+    found.samples_a_pixel = sum(factors) / max([1, *factors])
     if marker == _PROGRESSIVE:
         found.missing_bits = {(component, 0): 99 for component in found.component_ids}
 
@@ -164,6 +174,8 @@ def _judged(data: bytes, found: Walk, *, careful: bool) -> Fault | None:
     if found.frame in _HUFFMAN and found.width * found.height > _PIXELS_A_BYTE * len(data):
         size = f"{found.width} x {found.height}"
         return _cut(data, found, f"{size} pixels cannot be held in {len(data)} bytes")
+    if _too_large(found):
+        return _later_scans(data, found)
     if careful or found.frame not in _STRICT or found.precision != 8:  # noqa: PLR2004 (bits)
         return _by_pillow(data, found)
     return _by_turbo(data, found)
@@ -271,6 +283,8 @@ def _by_hand(data: bytes, found: Walk) -> Fault | None:
                 check_scan(frame, body, data[start + 2 + length : stop])
     except Bad as bad:
         return Fault("image.damaged", f"The JPEG data are wrong: {bad}.")
+    except (IndexError, ValueError, ZeroDivisionError):
+        return Fault("image.damaged", "The JPEG data are wrong: a header is malformed.")
     return None
 
 
