@@ -28,8 +28,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_decisions_are_refused_plainly_reading_goes_on_and_room_heals_it(small_disk: Path) -> None:
     with closing(open_database(small_disk / "sickbay.db")) as database:
-        scanned(database, [a_record(f"{n}.jpg", "image.truncated") for n in range(50)])
-        samples = [the_sample(database, f"{n}.jpg") for n in range(50)]
+        scanned(database, [a_record(f"{n}.jpg", "image.truncated") for n in range(15)])
+        samples = [the_sample(database, f"{n}.jpg") for n in range(15)]
     ballast = small_disk / "ballast"
     session = session_of(small_disk, "anna")
     with serving(small_disk) as server:

@@ -175,7 +175,8 @@ def _listening(chosen: Settings) -> Iterator[socket.socket]:
         if not _is_loopback(chosen.host):
             typer.echo(
                 f"Warning: {chosen.host} can be reached from other machines, and plain HTTP can "
-                "be read on the way. Put a proxy with TLS in front, or listen on 127.0.0.1.",
+                "be read on the way. Safer: listen on 127.0.0.1 and come through an SSH tunnel "
+                f"(ssh -L {listener.getsockname()[1]}:127.0.0.1:{listener.getsockname()[1]} …).",
                 err=True,
             )
         yield listener
