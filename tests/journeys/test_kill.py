@@ -161,6 +161,7 @@ def a_state(state: Path) -> tuple[Upload, list[Deciding]]:
 def one_life(state: Path, upload: Upload, reviewers: list[Deciding], seconds: float) -> None:
     """Start a server, let the clients loose, kill it after so many seconds, compare."""
     server = start(state)
+    Server(server.url, pace=Pace(patience=60.0)).get("/healthz")
     clients = [threading.Thread(target=upload.run, args=(server.url,))]
     clients += [threading.Thread(target=one.run, args=(server.port,)) for one in reviewers]
     for client in clients:
