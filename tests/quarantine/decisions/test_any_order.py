@@ -256,8 +256,8 @@ def test_scans_decisions_and_undo_in_any_order_agree_with_the_model(migrated: Pa
     run_state_machine_as_test(
         type("Machine", (Quarantine,), {"migrated": migrated}),
         settings=settings(
-            max_examples=30,
-            stateful_step_count=25,
+            max_examples=20,
+            stateful_step_count=20,
             deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
