@@ -47,6 +47,16 @@ def run(
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+def begin(*arguments: str | Path) -> "subprocess.Popen[str]":
+    """Start ``sickbay`` and go on meanwhile."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "sickbay", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def as_anybody() -> None:
     """Let permissions count for the superuser too, as they do for everybody else."""
     libc = ctypes.CDLL(None)

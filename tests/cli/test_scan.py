@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.commands import as_anybody, mount_small, run, unmount, with_small_files
+from tests.commands import as_anybody, begin, mount_small, run, unmount, with_small_files
 from tests.pictures import jpeg
-from tests.serving import serving
+from tests.serving import serving, start
 
 from sickbay.database.schema import open_database
 from sickbay.quarantine import data_sets
@@ -57,6 +57,24 @@ def test_a_scan_to_a_server_arrives_with_the_tokens_name(root: Path, state: Path
     assert (ran.code, ran.out) == (0, "found 6 = clean 5 + held 1 + skipped 0\n")
     assert counts(state) == {Status.CLEAN: 5, Status.HELD: 1}
     assert token not in server.log.read_text()
+
+
+def test_a_server_that_is_killed_meanwhile_and_comes_back_gets_the_whole_scan(
+    root: Path, state: Path
+) -> None:
+    token = run("token", "new", "lab", "--scope", "scan", "--state", state).out.strip()
+    server = start(state)
+    scan = begin("scan", root, "--dataset", "pets", "--server", server.url, "--token", token)
+    while "GET /api/v1/me 200" not in server.log.read_text():
+        assert scan.poll() is None
+    server.kill()
+    again = start(state, server.port)
+    try:
+        out, err = scan.communicate(timeout=120)
+    finally:
+        again.kill()
+    assert (scan.returncode, out) == (0, "found 6 = clean 5 + held 1 + skipped 0\n"), err
+    assert counts(state) == {Status.CLEAN: 5, Status.HELD: 1}
 
 
 def test_skipped_files_are_counted_with_their_reason(root: Path, tmp_path: Path) -> None:
