@@ -30,6 +30,7 @@ GROUP_MOST = 100
 """Writes that may share one commit."""
 WAITING_MOST = 1000
 """Writes that may wait; more are answered with Busy."""
+_STOPPING = "Sickbay is stopping; this was not carried out. Try again in a moment."
 
 
 class Database:
@@ -66,14 +67,23 @@ class Database:
             StorageFailed: disk full, read-only or broken; nothing of this write was kept.
         """
         if self._closed:
-            raise Busy("Sickbay is stopping; this was not carried out. Try again in a moment.")
+            raise Busy(_STOPPING)
         write = _Write(act)
         try:
             self._waiting.put(write, timeout=BUSY_SECONDS)
         except queue.Full:
             raise Busy("Too many writes wait; this one was not carried out. Try again.") from None
-        result: T = write.done.result()
+        result: T = self._outcome(write)
         return result
+
+    def _outcome(self, write: "_Write") -> Any:
+        """Wait for the commit of what was handed in."""
+        if self._closed:
+            # Closing came between: what stands behind its mark in the queue is never taken.
+            self._thread.join()
+            if not write.done.done():
+                raise Busy(_STOPPING)
+        return write.done.result()
 
     def close(self) -> None:
         """Finish what was handed in, then close every connection."""
