@@ -224,6 +224,17 @@ def test_a_root_that_is_a_file_and_an_unknown_layout_are_bad_input(tmp_path: Pat
         scan(tmp_path, dataset="test", sink=Recorded(), layout="coco")
 
 
+def test_the_process_that_scans_loads_no_decoder_of_its_own() -> None:
+    program = (
+        "import sys, sickbay.scanner\n"
+        "print(sorted({'PIL', 'numpy', 'simplejpeg'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_failing_sink_ends_the_scan_and_is_aborted(mixed: Path) -> None:
     class Full(Recorded):
         def sample(self, *_: object) -> None:

@@ -10,7 +10,7 @@ from tests.scanner.recorded import examined, held, said
 
 from sickbay.scanner import Limits
 from sickbay.scanner.decode import examine
-from sickbay.scanner.jpeg import walk
+from sickbay.scanner.markers import walk
 
 SOUND = jpeg(1)
 PROGRESSIVE = jpeg(1, progressive=True)

@@ -26,7 +26,6 @@ ALLOWED = {
     "JPEG2000": ("JPEG2000",),
     "HEIF": ("HEIF",),
 }
-MAX_PIXELS = 89_478_485  # Pillow's own MAX_IMAGE_PIXELS: 1 GiB at three bytes and three copies
 DECODED_BYTES = 400 << 20  # of a decoder's own and Pillow's pixels together; see Limits.memory
 _BYTES_A_PIXEL = {"AVIF": 12, "HEIF": 12, "WEBP": 12, "JPEG2000": 24}  # measured, rounded up
 _PLAIN_BYTES = 4

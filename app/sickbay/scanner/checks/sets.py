@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 from sickbay.contract.finding import Finding, SampleRecord
-from sickbay.scanner.checks.pictures import PLAIN_MODES
+from sickbay.scanner.formats import PLAIN_MODES
 
 _SHOWN = 10  # other copies named in a finding
 _ROOM = 3000  # characters of JSON; twice that and a little fit into a detail
