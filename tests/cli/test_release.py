@@ -136,9 +136,9 @@ def test_what_is_wrong_with_a_tree_is_named_and_the_exit_code_says_so(
     assert verified.returncode == 1
     assert verified.stdout.splitlines() == [
         "changed 'train/cat/1.jpg' (same size, other content)",
-        "missing 'train/dog/4.jpg'",
         "extra   'train/cat/2.jpg' (left out of the release: damaged)",
         "extra   \"train/cat/forged.jpg\\nextra   'x'\" (the release does not list it)",
+        "missing 'train/dog/4.jpg'",
         f"{to} is not release {short} (3 files): 1 changed, 2 extra, 1 missing.",
     ]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from sickbay.client import metadata
 from sickbay.client.destination import STAGING, Destination, destination
 from sickbay.client.release_source import ReleaseSource
-from sickbay.client.verify import Fault, Problem, extras
+from sickbay.client.verify import Fault, Listing, Problem
 from sickbay.contract import digest
 from sickbay.contract.errors import BadInput, NotFound, SickbayError, StorageFailed
 from sickbay.contract.inside import Inside, Missing
@@ -61,6 +61,13 @@ class _Pull:
         if problem is None:
             self.place.accept_part(raw)
         return problem
+
+    def clear_away(self, problem: Problem, *, delete: bool) -> Problem | None:
+        """Delete a file that no row lists, or let it stay a problem."""
+        if not delete:
+            return problem
+        self.place.remove(problem.raw_path)
+        return None
 
     def _is_right(self, raw: bytes, row: ManifestRow) -> bool:
         handle = self.place.open_present(raw)
@@ -179,17 +186,15 @@ def pull(
 def _work_off(
     work: _Pull, *, delete_extra: bool, step: Callable[[int], None] | None
 ) -> Iterator[Problem]:
-    for row in metadata.manifest(work.place.staging):
-        problem = work.lay(row)
-        if step is not None:
-            step(row.size)
-        if problem is not None:
-            yield problem
-    left = extras(work.place.staging, work.place.path, leaving_out=(*FILES, STAGING))
-    for problem in left:
-        if delete_extra:
-            work.place.remove(problem.raw_path)
+    listing = Listing(work.place.staging)
+    for found in listing.beside(work.place.path, leaving_out=(*FILES, STAGING)):
+        if isinstance(found, Problem):
+            problem = work.clear_away(found, delete=delete_extra)
         else:
+            problem = work.lay(found)
+            if step is not None:
+                step(found.size)
+        if problem is not None:
             yield problem
 
 

@@ -60,11 +60,10 @@ def verify(release: Path, folder: Path) -> Iterator[Problem]:
     if not folder.is_dir():
         raise NotFound(f"There is no folder {str(folder)!r}.")
     with Inside(folder) as inside:
-        for row in metadata.manifest(release):
-            problem = check_sample(inside, row)
+        for found in Listing(release).beside(folder):
+            problem = found if isinstance(found, Problem) else check_sample(inside, found)
             if problem is not None:
                 yield problem
-    yield from extras(release, folder)
     if not folder.samefile(release):
         yield from _copies(release, folder)
 
@@ -90,15 +89,27 @@ def check_sample(inside: Inside, row: ManifestRow) -> Problem | None:
     return None
 
 
-def extras(release: Path, folder: Path, leaving_out: tuple[str, ...] = FILES) -> Iterator[Problem]:
-    """Yield the files that a release does not list, and why where it says so."""
-    present = tree.names(folder, {os.fsencode(name) for name in leaving_out})
-    listed = (row.file_name.encode("utf-8") for row in metadata.manifest(release))
-    known: dict[str, QuarantineRow] | None = None
-    for raw in tree.unlisted(present, listed):
-        if known is None:
-            known = {row.id: row for row in metadata.quarantine(release)}
-        yield Problem(Fault.EXTRA, SamplePath(raw).text, _why(known.get(row_id(raw))), raw)
+class Listing:
+    """What a release lists and what it left out, beside what lies in a folder."""
+
+    def __init__(self, release: Path) -> None:
+        self._release = release
+        self._left_out: dict[str, QuarantineRow] | None = None
+
+    def beside(
+        self, folder: Path, leaving_out: tuple[str, ...] = FILES
+    ) -> Iterator[ManifestRow | Problem]:
+        """Yield every row, and a problem for every file that no row lists, in order of names."""
+        present = tree.names(folder, {os.fsencode(name) for name in leaving_out})
+        for found in tree.beside(present, metadata.manifest(self._release)):
+            yield self._extra(found) if isinstance(found, bytes) else found
+
+    def _extra(self, raw: bytes) -> Problem:
+        if self._left_out is None:  # read where it is needed: most trees hold nothing extra
+            self._left_out = {row.id: row for row in metadata.quarantine(self._release)}
+        return Problem(
+            Fault.EXTRA, SamplePath(raw).text, _why(self._left_out.get(row_id(raw))), raw
+        )
 
 
 def _why(row: QuarantineRow | None) -> str:

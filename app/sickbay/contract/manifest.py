@@ -224,7 +224,7 @@ def _values(
     if len(line) > MAX_LINE_BYTES:
         raise BadInput(f"{file} has a line of more than {MAX_LINE_BYTES} bytes.")
     try:
-        value = json.loads(line)
+        value = json.loads(line.decode())
         if (
             type(value) is dict
             and tuple(value) == keys
