@@ -11,10 +11,12 @@ from tests.quarantine.factories import (
 
 from sickbay.contract.errors import Conflict, IllegalMove, NotFound
 from sickbay.database import Database
-from sickbay.quarantine.decisions.decide import Act, Pick
+from sickbay.quarantine.decisions.decide import Act, Pick, decide_all
 from sickbay.quarantine.decisions.history import Entry, history
+from sickbay.quarantine.decisions.recent import recent
 from sickbay.quarantine.decisions.repair import Facts, repair
 from sickbay.quarantine.decisions.undo import latest, undo
+from sickbay.quarantine.queue.filters import Filter
 from sickbay.quarantine.tables import Action, Status
 
 
@@ -223,3 +225,37 @@ def test_samples_that_are_gone_are_passed_over(database: Database) -> None:
     back = undone(database, act.batch)
 
     assert (back.count, back.passed_over) == (1, 1)
+
+
+def test_the_status_line_tells_the_newest_act_that_can_be_undone(database: Database) -> None:
+    three_held(database)
+    key = the_data_set(database).id
+    act = decided(database, ["b.jpg", "c.jpg"], Action.EXCLUDE, reason="damaged")
+    later = decided(database, ["a.jpg"], Action.APPROVE)
+    undone(database, later.batch)
+
+    with database.reading() as session:
+        told = recent(session, key, "anna")
+        nothing = recent(session, key, "bo")
+
+    assert told is not None
+    assert (told.batch, told.action, told.reason, told.count, told.path) == (
+        act.batch,
+        Action.EXCLUDE,
+        "damaged",
+        2,
+        "b.jpg",
+    )
+    assert nothing is None
+
+
+def test_an_act_of_thousands_that_was_undone_is_passed_in_one_step(database: Database) -> None:
+    scanned(database, [a_record(f"{place:05}", "image.truncated") for place in range(1200)])
+    key = the_data_set(database).id
+    mine = decided(database, ["00000"], Action.EXCLUDE)
+    bulk = database.writing(
+        lambda session: decide_all(session, key, Filter(), 1199, Action.EXCLUDE, reviewer="anna")
+    )
+    undone(database, bulk.batch)
+
+    assert newest_act(database) == mine.batch
