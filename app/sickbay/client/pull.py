@@ -14,7 +14,7 @@ from pathlib import Path
 from sickbay.client import metadata
 from sickbay.client.destination import STAGING, Destination, destination
 from sickbay.client.release_source import ReleaseSource
-from sickbay.client.verify import Fault, Listing, Problem
+from sickbay.client.verify import Fault, Listing, Problem, Step, unwatched
 from sickbay.contract import digest
 from sickbay.contract.errors import BadInput, NotFound, SickbayError, StorageFailed
 from sickbay.contract.inside import Inside, Missing
@@ -143,7 +143,7 @@ def pull(
     root: Path,
     delete_extra: bool = False,
     tell: Callable[[Problem], None],
-    step: Callable[[int], None] | None = None,
+    step: Step = unwatched,
 ) -> Pulled:
     """Lay a release out in a folder.
 
@@ -157,7 +157,7 @@ def pull(
         root: where the originals are; only read.
         delete_extra: delete what the release does not list.
         tell: is called with each problem as it is found.
-        step: is called with the size of each file that was dealt with, in bytes.
+        step: is called after each file with its size and that of all, in bytes.
 
     Raises:
         Refused: the folder holds something else; or the release's files are not as its id says.
@@ -176,24 +176,22 @@ def pull(
             raise NotFound(f"That is a release of {version.name!r}, not of {data_set!r}.")
         place.begin()
         work = _Pull(source, place, inside)
-        for problem in _work_off(work, delete_extra=delete_extra, step=step):
+        total = version.counts["bytes"]
+        for problem in _work_off(work, total, delete_extra=delete_extra, step=step):
             work.done.problems += 1
             tell(problem)
         place.finish()
     return work.done
 
 
-def _work_off(
-    work: _Pull, *, delete_extra: bool, step: Callable[[int], None] | None
-) -> Iterator[Problem]:
+def _work_off(work: _Pull, total: int, *, delete_extra: bool, step: Step) -> Iterator[Problem]:
     listing = Listing(work.place.staging)
     for found in listing.beside(work.place.path, leaving_out=(*FILES, STAGING)):
         if isinstance(found, Problem):
             problem = work.clear_away(found, delete=delete_extra)
         else:
             problem = work.lay(found)
-            if step is not None:
-                step(found.size)
+            step(found.size, total)
         if problem is not None:
             yield problem
 

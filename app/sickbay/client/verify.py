@@ -6,10 +6,11 @@ everything that reads folders.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeAlias
 
 from sickbay.client import metadata, tree
 from sickbay.contract import digest
@@ -46,12 +47,22 @@ class Problem:
     """Its name's bytes, of a file that is extra."""
 
 
-def verify(release: Path, folder: Path) -> Iterator[Problem]:
+Step: TypeAlias = Callable[[int, int], None]
+"""Is told of each file that was dealt with: its size and that of all files, in bytes."""
+
+
+def unwatched(size: int, total: int) -> None:
+    """Take no notice."""
+    del size, total
+
+
+def verify(release: Path, folder: Path, step: Step = unwatched) -> Iterator[Problem]:
     """Yield what is wrong in ``folder``, in constant memory; nothing if all is right.
 
     Args:
         release: a folder with a release's files, checked by ``check_metadata`` before.
         folder: where the samples are; may hold the release's files as well.
+        step: is called after each listed file.
 
     Raises:
         NotFound: there is no such folder.
@@ -59,9 +70,14 @@ def verify(release: Path, folder: Path) -> Iterator[Problem]:
     """
     if not folder.is_dir():
         raise NotFound(f"There is no folder {str(folder)!r}.")
+    total = metadata.version(release).counts["bytes"]
     with Inside(folder) as inside:
         for found in Listing(release).beside(folder):
-            problem = found if isinstance(found, Problem) else check_sample(inside, found)
+            if isinstance(found, Problem):
+                yield found
+                continue
+            problem = check_sample(inside, found)
+            step(found.size, total)
             if problem is not None:
                 yield problem
     if not folder.samefile(release):

@@ -318,7 +318,8 @@ def test_a_pull_that_was_cut_off_is_no_release_and_goes_on(
     data_set.decide(KEPT[0], Action.EXCLUDE, "private")
     release = pulled.next_release()
 
-    def cut_off(_size: int) -> None:
+    def cut_off(size: int, total: int) -> None:
+        assert 0 < size <= total
         raise CutOff("The power went.")
 
     with pytest.raises(CutOff):
