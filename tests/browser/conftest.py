@@ -17,6 +17,7 @@ from sickbay.accounts import links, people
 from sickbay.accounts.tables import Role
 from sickbay.database.schema import open_database
 
+expect.set_options(timeout=20_000)  # a machine that runs much else is slow, not wrong
 _WATCH = """
 addEventListener("securitypolicyviolation", (event) => console.error("CSP " + event.blockedURI));
 """

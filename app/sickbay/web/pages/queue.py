@@ -1,13 +1,11 @@
 """The queue: tiles, facets, and what can be done with all that match."""
 
 from dataclasses import dataclass
-from gettext import gettext as _
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
-from sickbay.quarantine import data_sets
 from sickbay.quarantine.data_sets import DataSetCard
 from sickbay.quarantine.decisions.moves import LEGAL
 from sickbay.quarantine.decisions.reasons import REASONS, Reason
@@ -19,11 +17,12 @@ from sickbay.quarantine.queue.page import Tile
 from sickbay.quarantine.queue.page import page as read_page
 from sickbay.quarantine.tables import Status
 from sickbay.web.identity import Viewer, Who
+from sickbay.web.language import _
 from sickbay.web.pages import choices, words
 from sickbay.web.pages.address import Address, any_status, of_pairs
 from sickbay.web.pages.choices import Choice, FacetView
 from sickbay.web.pages.likeness import NOT_HERE
-from sickbay.web.pages.shell import Shell, shell
+from sickbay.web.pages.shell import Shell, enter, shell
 from sickbay.web.pages.tiles import Look, look
 from sickbay.web.parameters import DataSetName
 from sickbay.web.render import page
@@ -106,13 +105,16 @@ def view(session: Session, me: Who, here: Address, problem: str = "") -> QueueVi
         NotFound: there is no such data set.
         BadInput: the place in the queue cannot be read.
     """
-    card = data_sets.card(session, data_sets.find(session, here.data_set).id)
+    entered = enter(session, here.data_set)
+    card = entered.card
+    at_hand = card.root is not None
+    suffix = f"?{here.query}" if here.query else ""
     found = read_page(session, card.id, here.chosen, here.after, PAGE_SIZE)
     return QueueView(
-        shell=shell(session, me, card, "review"),
+        shell=shell(session, me, entered, "review"),
         title=_title(here.chosen),
         query=here.query,
-        tiles=tuple(tile_view(here, tile, at_hand=card.root is not None) for tile in found.tiles),
+        tiles=tuple(tile_view(here, tile, suffix=suffix, at_hand=at_hand) for tile in found.tiles),
         total=found.total,
         first=found.first,
         last=found.last,
@@ -136,13 +138,16 @@ def view(session: Session, me: Who, here: Address, problem: str = "") -> QueueVi
     )
 
 
-def tile_view(here: Address, tile: Tile, *, at_hand: bool) -> TileView:
-    """Return a tile as the grid shows it; ``at_hand``: the files are on this machine."""
+def tile_view(here: Address, tile: Tile, *, suffix: str, at_hand: bool) -> TileView:
+    """Return a tile as the grid shows it.
+
+    ``suffix`` is the queue's query, put together once; ``at_hand``: files are on this machine.
+    """
     return TileView(
         id=tile.id,
         version=tile.version,
         status=tile.status,
-        href=here.sample(tile.id),
+        href=f"{here.base}/samples/{tile.id}{suffix}",
         path=tile.path,
         code=tile.worst_code,
         severity=str(tile.worst_severity or ""),
