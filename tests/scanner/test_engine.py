@@ -106,6 +106,13 @@ def test_every_line_is_a_record_and_they_come_in_order_of_raw_path(
     assert paths == sorted(paths)
 
 
+def test_a_root_relative_to_the_working_folder_is_found(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(mixed.parent)
+    assert scanned(Path("root")).totals.found == 49
+
+
 def test_progress_reaches_the_total(mixed: Path) -> None:
     seen: list[tuple[int, int]] = []
     scanned(mixed, progress=lambda done, found: seen.append((done, found)))
@@ -276,7 +283,7 @@ KINDS = {
 }
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(st.sampled_from("abcd"), st.sets(st.sampled_from(sorted(KINDS))), min_size=1)
 )

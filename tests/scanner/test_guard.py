@@ -1,6 +1,7 @@
 """A file that crashes, hangs or exhausts the decoder costs only itself."""
 
 import io
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from tests.pictures import encoded, jpeg, picture, raw_png, truncated, write
 from tests.scanner.planted import COMMAND
 from tests.scanner.recorded import codes
 
-from sickbay.contract.errors import Busy
+from sickbay.contract.errors import Busy, SickbayError
 from sickbay.scanner import Guard, Guards, Limits
 
 SOUND = jpeg(1)
@@ -50,7 +51,7 @@ def test_a_file_that_kills_its_decoder_is_held_and_keeps_its_hash(
 
 
 def test_a_hang_ends_at_the_deadline() -> None:
-    with Guard(Limits(wall_seconds=0.5), COMMAND) as guard:
+    with Guard(Limits(wall_seconds=1), COMMAND) as guard:
         assert codes(guard.check(planted(b"PLANT-SLEEP"), ".jpg").findings) == ["decoder.timed-out"]
         assert guard.check(SOUND, ".jpg").findings == ()
 
@@ -76,22 +77,29 @@ def test_what_a_decoder_prints_is_kept_with_the_finding_it_explains(guard: Guard
 
 
 def test_only_the_culprit_of_a_batch_is_blamed(guard: Guard, tmp_path: Path) -> None:
-    words = {3: b"PLANT-SEGFAULT", 7: b"PLANT-SPIN", 8: b"PLANT-MEMORY", 9: b"PLANT-EXIT"}
-    for number in range(12):
+    words = {3: b"PLANT-SEGFAULT", 6: b"PLANT-SPIN", 7: b"PLANT-MEMORY"}
+    for number in range(10):
         data = planted(words[number]) if number in words else jpeg(number)
-        write(tmp_path, f"{number:02}.jpg", data)
-    names = [f"{number:02}.jpg".encode() for number in range(12)]
-    found = guard.check_files(str(tmp_path), names)
+        write(tmp_path, f"{number}.jpg", data)
+    found = guard.check_files(str(tmp_path), [f"{number}.jpg".encode() for number in range(10)])
     blamed = {number: codes(item.findings) for number, item in enumerate(found) if item.findings}
     assert blamed == {
         3: ["decoder.crashed"],
-        7: ["decoder.timed-out"],
-        8: ["decoder.out-of-memory"],
-        9: ["decoder.crashed"],
+        6: ["decoder.timed-out"],
+        7: ["decoder.out-of-memory"],
     }
-    assert all(
-        item.size == (tmp_path / f"{at:02}.jpg").stat().st_size for at, item in enumerate(found)
-    )
+    sizes = [(tmp_path / f"{number}.jpg").stat().st_size for number in range(10)]
+    assert [item.size for item in found] == sizes
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("/no/such/program",), (sys.executable, "-c", "raise SystemExit('broken')")],
+    ids=["none", "dies"],
+)
+def test_a_child_that_cannot_start_is_no_fault_of_any_file(command: tuple[str, ...]) -> None:
+    with Guard(command=command) as guard, pytest.raises(SickbayError, match="cannot be started"):
+        guard.check(SOUND, ".jpg")
 
 
 def test_a_root_that_goes_away_makes_its_files_unreadable(guard: Guard, tmp_path: Path) -> None:

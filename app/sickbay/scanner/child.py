@@ -26,6 +26,7 @@ from sickbay.scanner import decode, thumbnail, wire
 from sickbay.scanner.checks import files
 from sickbay.scanner.evidence import Examined
 from sickbay.scanner.limits import Limits
+from sickbay.scanner.process import READY
 
 Answer = tuple[Any, bytes]
 _STDERR = 2
@@ -40,6 +41,7 @@ def main(limits: Limits) -> None:
     requests, answers = _streams()
     _restrict(limits)
     gc.freeze()
+    _send(answers, wire.pack(READY))
     while True:
         try:
             request, raw = requests.frame()

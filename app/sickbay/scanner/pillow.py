@@ -38,9 +38,9 @@ Image.MAX_IMAGE_PIXELS = None  # sizes are judged here, by the budget, not by an
 
 def examine(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> None:
     """Fill in what is known of a picture of ``kind``; at most ``frames`` frames are decoded."""
+    evidence.format = kind
     stated = webp.size(data) if kind == "WEBP" else None  # it claims memory when it is opened
     if stated is not None and not _affordable(stated, kind, data):
-        evidence.format = kind
         evidence.width, evidence.height = stated
         evidence.fault = _unseen(evidence, kind, data)
     else:
