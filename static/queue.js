@@ -1,8 +1,8 @@
 // Reviewing in the grid: keys, selection, decisions that are shown only once they are saved.
 
 import { onKeys } from "./keys.js";
-import { offerUndo, say, sayFailed, sayPlain, undo } from "./said.js";
-import { send } from "./send.js";
+import { keepSaid, offerUndo, say, sayFailed, sayKept, sayPlain, undo } from "./said.js";
+import { goOn, send } from "./send.js";
 import * as tiles from "./tiles.js";
 
 const root = document.getElementById("queue");
@@ -79,7 +79,10 @@ async function takeBack() {
     acknowledged(done);
     const back = done.samples.map((state) => tiles.tileOf(state.id)).find(Boolean);
     if (back) tiles.goTo(tiles.tiles.indexOf(back));
-    else if (done.count) location.assign(done.next);
+    else {
+      keepSaid(done.said);
+      goOn(done.next);
+    }
   } catch (error) {
     sayFailed("Undo", error, takeBack);
   }
@@ -108,8 +111,7 @@ async function decideAll(action) {
   sayPlain(`Saving: ${WORDS[action]} ${Number(ask.elements.all.value).toLocaleString("en")}…`);
   try {
     const done = await send(ask.getAttribute("action"), fields);
-    location.assign(done.next);
-    if (new URL(done.next, location).hash) location.reload();
+    goOn(done.next);
   } catch (error) {
     sayFailed(`${WORDS[action]} all`, error, () => decideAll(action));
   }
@@ -187,5 +189,6 @@ undo.addEventListener("submit", (event) => {
 });
 
 tiles.prepare(countSelected);
+sayKept();
 countSelected();
 document.documentElement.dataset.ready = ""; // from here on keys work

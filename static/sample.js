@@ -2,7 +2,7 @@
 
 import { onKeys } from "./keys.js";
 import { keepSaid, sayFailed, sayKept, sayPlain, undo } from "./said.js";
-import { send } from "./send.js";
+import { goOn, send } from "./send.js";
 
 const form = document.getElementById("decide");
 const panel = document.getElementById("replace");
@@ -15,11 +15,9 @@ sessionStorage.removeItem(FOCUS);
 sayKept();
 if (location.hash === "#replace") openPanel();
 
-function goOn(done) {
+function goOnWithFocus(done) {
   sessionStorage.setItem(FOCUS, "1");
-  const next = new URL(done.next, location);
-  if (next.pathname === location.pathname && next.search === location.search) location.reload();
-  else location.assign(next);
+  goOn(done.next);
 }
 
 function working(on) {
@@ -32,7 +30,7 @@ async function carryOut(what, address, fields) {
   problem.hidden = true;
   sayPlain(`Saving: ${what}…`);
   try {
-    goOn(await send(address, fields));
+    goOnWithFocus(await send(address, fields));
   } catch (error) {
     working(false);
     sayFailed(what, error, () => carryOut(what, address, fields));
@@ -105,7 +103,7 @@ async function takeBack() {
   try {
     const done = await send(undo.getAttribute("action"), new URLSearchParams(new FormData(undo)));
     keepSaid(done.said);
-    goOn(done);
+    goOnWithFocus(done);
   } catch (error) {
     sayFailed("Undo", error, takeBack);
   }

@@ -38,3 +38,14 @@ function refusal(status, body) {
   const again = status >= 500 || status === 429;
   return new NotSaved(body.error ?? `The server answered ${status}.`, { again, body });
 }
+
+// Go where the server says the work goes on; the same page is loaded anew.
+export function goOn(next) {
+  const target = new URL(next, location);
+  if (target.pathname + target.search !== location.pathname + location.search) {
+    location.assign(target);
+    return;
+  }
+  history.replaceState(null, "", target);
+  location.reload();
+}

@@ -130,7 +130,10 @@ export function prepare(changed) {
     if (box(tile)) box(tile).tabIndex = -1;
     tick(tile, false);
   }
-  goTo(Math.max(0, tiles.findIndex((tile) => `#${tile.id}` === location.hash)), { focus: location.hash.startsWith("#s") });
+  const named = tiles.findIndex((tile) => `#${tile.id}` === location.hash);
+  goTo(Math.max(0, named), { focus: false });
+  // The browser itself goes to the fragment, and lets go of the focus, once the page is loaded.
+  if (named !== -1) addEventListener("load", () => setTimeout(() => goTo(named)));
   grid.addEventListener("click", (event) => {
     const tile = event.target.closest(".tile");
     if (!tile) return;

@@ -26,7 +26,9 @@ def test_somebody_new_needs_a_role_and_somebody_known_keeps_theirs(database: Dat
         database.writing(lambda session: people.welcome(session, "anna", Role.ADMIN))
 
 
-@pytest.mark.parametrize("name", ["", " ", "a" * 81, "a\nb", "a\x1b[31m", "a\u202eb"])
+@pytest.mark.parametrize(
+    "name", ["", " ", "a" * 81, "a\nb", "a\x1b[31m", "a\u202eb", "scan 1", "Token ci"]
+)
 def test_a_name_is_short_and_printable(database: Database, name: str) -> None:
     with pytest.raises(BadInput):
         database.writing(lambda session: people.welcome(session, name, Role.VIEWER))

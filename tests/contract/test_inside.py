@@ -127,13 +127,13 @@ def test_a_root_that_is_missing_or_a_file_is_said(root: Path) -> None:
 
 def test_no_descriptor_is_left_open(root: Path) -> None:
     (root / "link").symlink_to("../secret/file.txt")
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     with Inside(root) as folder:
         for _ in range(50):
             os.close(folder.open(b"a/b/file.txt"))
             with pytest.raises(LeadsOut):
                 folder.open(b"link")
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_a_file_swapped_for_a_link_in_between_never_gives_the_outside(root: Path) -> None:

@@ -62,7 +62,7 @@ def rows(draw: some.DrawFn) -> ManifestRow:
 @some.composite
 def quarantined(draw: some.DrawFn) -> QuarantineRow:
     return QuarantineRow(
-        codes=tuple(sorted(draw(some.sets(TEXT, max_size=4)))),
+        codes=sorted(draw(some.sets(TEXT, max_size=4))),
         decision=draw(some.sampled_from(["exclude", "repair", "approve", "pending"])),
         file_name=draw(TEXT),
         first_seen=draw(some.sampled_from(["scan", "training", ""])),

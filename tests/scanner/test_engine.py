@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.pictures import encoded, jpeg, picture, png, truncated, write
+from tests.scanner.recorded import Recorded, codes, scanned
 
 from sickbay.contract.errors import BadInput, StorageFailed
 from sickbay.contract.finding import SampleRecord, from_line
+from sickbay.contract.inside import Inside
 from sickbay.scanner import Limits, NdjsonSink, scan
 from sickbay.scanner.checks.files import read
-from sickbay.contract.inside import Inside
-from tests.pictures import encoded, jpeg, picture, png, truncated, write
-from tests.scanner.recorded import Recorded, codes, scanned
 
 
 @pytest.fixture
@@ -104,6 +104,13 @@ def test_every_line_is_a_record_and_they_come_in_order_of_raw_path(
     paths = [record.path for record in records if isinstance(record, SampleRecord)]
     assert len(paths) == 47
     assert paths == sorted(paths)
+
+
+def test_a_root_relative_to_the_working_folder_is_found(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(mixed.parent)
+    assert scanned(Path("root")).totals.found == 49
 
 
 def test_progress_reaches_the_total(mixed: Path) -> None:
@@ -224,6 +231,17 @@ def test_a_root_that_is_a_file_and_an_unknown_layout_are_bad_input(tmp_path: Pat
         scan(tmp_path, dataset="test", sink=Recorded(), layout="coco")
 
 
+def test_the_process_that_scans_loads_no_decoder_of_its_own() -> None:
+    program = (
+        "import sys, sickbay.scanner\n"
+        "print(sorted({'PIL', 'numpy', 'simplejpeg'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_failing_sink_ends_the_scan_and_is_aborted(mixed: Path) -> None:
     class Full(Recorded):
         def sample(self, *_: object) -> None:
@@ -236,7 +254,7 @@ def test_a_failing_sink_ends_the_scan_and_is_aborted(mixed: Path) -> None:
     assert sink.summary is None
 
 
-def test_a_full_disk_for_temporary_files_is_said_in_one_sentence(mixed: Path) -> None:
+def test_a_full_disk_for_temporary_files_is_said_in_one_sentence() -> None:
     program = (
         "import resource, sys, tempfile\n"
         "from sickbay.contract.errors import StorageFailed\n"
@@ -265,7 +283,7 @@ KINDS = {
 }
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(st.sampled_from("abcd"), st.sets(st.sampled_from(sorted(KINDS))), min_size=1)
 )

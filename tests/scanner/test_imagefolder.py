@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.pictures import jpeg, write
 
 from sickbay.contract.errors import BadInput
 from sickbay.scanner.sources import Found, Skipped
 from sickbay.scanner.sources.imagefolder import walk
-from tests.pictures import jpeg, write
 
 PICTURE = jpeg(0, (40, 40))
 
@@ -178,10 +178,8 @@ def test_a_linked_folder_outside_is_skipped_with_a_finding(tmp_path: Path) -> No
 
 
 def test_names_that_are_no_text_are_found(tmp_path: Path) -> None:
-    folder = os.fsencode(tmp_path) + b"/cl\xffss"
-    os.mkdir(folder)
     for name in (b"\xe9.jpg", b"new\nline.jpg"):
-        Path(os.fsdecode(folder + b"/" + name)).write_bytes(PICTURE)
+        write(tmp_path, os.fsdecode(b"cl\xffss/" + name), PICTURE)
     labels = {item.label for item in walk(str(tmp_path)) if isinstance(item, Found)}
     assert labels == {"cl\\xffss"}
 

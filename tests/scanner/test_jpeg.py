@@ -5,10 +5,12 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from sickbay.scanner.jpeg import walk
 from tests.pictures import encoded, jpeg, picture, truncated, zeroed
 from tests.scanner.recorded import examined, held, said
+
+from sickbay.scanner import Limits
+from sickbay.scanner.decode import examine
+from sickbay.scanner.markers import walk
 
 SOUND = jpeg(1)
 PROGRESSIVE = jpeg(1, progressive=True)
@@ -76,6 +78,14 @@ def test_a_header_that_states_more_than_the_file_can_hold_is_truncated() -> None
     frame = SOUND.index(b"\xff\xc0")
     huge = SOUND[: frame + 5] + b"\xff\xff\xff\xff" + SOUND[frame + 9 :]
     assert "image.truncated" in said(huge)
+
+
+def test_a_progressive_jpeg_too_large_for_memory_is_judged_by_its_markers() -> None:
+    frame = PROGRESSIVE.index(b"\xff\xc2")
+    size = (14_000).to_bytes(2, "big") * 2
+    large = PROGRESSIVE[: frame + 5] + size + PROGRESSIVE[frame + 9 :] + bytes(400_000)
+    assert said(large) == ["image.huge"]
+    assert "image.truncated" in said(large[: large.rindex(b"\xff\xda")])
 
 
 def test_stray_bytes_between_header_segments_are_only_unusual() -> None:
@@ -153,9 +163,6 @@ def test_a_lossless_jpeg_never_reaches_the_decoder_that_corrupts_memory() -> Non
 
 
 def test_the_careful_way_leaves_libjpeg_turbo_out_and_still_sees_truncation() -> None:
-    from sickbay.scanner import Limits
-    from sickbay.scanner.decode import examine
-
     assert examine(SOUND, ".jpg", Limits(), careful=True).findings == ()
     cut = examine(truncated(SOUND), ".jpg", Limits(), careful=True)
     assert [finding.code for finding in cut.findings] == ["image.truncated"]

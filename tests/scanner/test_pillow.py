@@ -5,10 +5,10 @@ import struct
 import numpy as np
 import pytest
 from PIL import Image
-
-from sickbay.scanner import Limits
 from tests.pictures import encoded, gif, jpeg, picture, png, truncated
 from tests.scanner.recorded import examined, held, said
+
+from sickbay.scanner import Limits, webp
 
 KINDS = [
     ("WEBP", ".webp", {}),
@@ -76,6 +76,28 @@ def test_a_picture_too_large_to_decode_is_a_note_where_the_file_can_hold_it() ->
     (finding,) = examined(data, ".bmp").findings
     assert finding.code == "image.huge"
     assert "not decoded in whole" in finding.message
+
+
+def test_a_huge_webp_of_nothing_is_a_bomb_before_any_memory_is_claimed() -> None:
+    header = b"\x2f" + (16_382 | 16_382 << 14).to_bytes(4, "little") + bytes(13)
+    chunk = b"VP8L" + struct.pack("<I", len(header)) + header
+    data = b"RIFF" + struct.pack("<I", len(chunk) + 4) + b"WEBP" + chunk
+    found = examined(data, ".webp")
+    assert found.findings[0].code == "image.bomb"
+    assert (found.width, found.height) == (16_383, 16_383)
+
+
+@pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 50}, {"exif": b"Exif\0\0"}])
+def test_the_size_of_a_webp_is_read_from_any_of_its_headers(options: dict[str, object]) -> None:
+    assert webp.size(encoded(picture(1, (50, 37)), "WEBP", **options)) == (50, 37)
+
+
+def test_a_large_avif_stays_unchecked_but_not_uncounted() -> None:
+    data = encoded(Image.new("RGB", (64, 64)), "AVIF").replace(
+        struct.pack(">4sIII", b"ispe", 0, 64, 64), struct.pack(">4sIII", b"ispe", 0, 8000, 8000)
+    )
+    whole = examined(data + bytes(20_000), ".avif")
+    assert [finding.code for finding in whole.findings] == ["image.huge"]
 
 
 @pytest.mark.parametrize("mode", ["I;16", "F"])

@@ -5,6 +5,8 @@ from pathlib import Path
 from tests.pictures import jpeg, png, truncated, write
 from tests.scanner.recorded import scanned
 
+from sickbay.contract.finding import from_line, to_line
+
 SIZE = (48, 48)
 
 
@@ -49,6 +51,15 @@ def test_a_placeholder_many_times_names_only_a_few_others(tmp_path: Path) -> Non
     (finding,) = found.samples["00.jpg"].findings
     assert finding.detail["copies"] == 40
     assert len(finding.detail["others"]) == 10
+
+
+def test_copies_with_very_long_names_still_fit_into_a_record(tmp_path: Path) -> None:
+    cat = "\u732b"
+    for number in range(12):
+        name = f"{cat * 60}/{number:02}{cat * 80}"
+        write(tmp_path, f"{'train' if number % 2 else 'val'}/{name}.jpg", jpeg(1, SIZE))
+    for record in scanned(tmp_path).samples.values():
+        assert from_line(to_line(record)) == record
 
 
 def test_names_that_differ_in_case_only_are_a_warning(tmp_path: Path) -> None:

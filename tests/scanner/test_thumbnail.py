@@ -4,10 +4,10 @@ import io
 
 import pytest
 from PIL import Image
-
-from sickbay.scanner.thumbnail import thumbnail
 from tests.pictures import encoded, jpeg, picture, png, truncated, zeroed
 from tests.scanner.recorded import examined
+
+from sickbay.scanner.thumbnail import thumbnail
 
 
 def shown(data: bytes | None) -> Image.Image:
@@ -38,6 +38,11 @@ def test_any_mode_can_be_shown(mode: str) -> None:
 
 def test_cmyk_can_be_shown() -> None:
     assert shown(thumbnail(jpeg(1, mode="CMYK"), "JPEG", 64)).mode == "RGB"
+
+
+def test_a_picture_of_one_colour_is_shown_in_full() -> None:
+    made = shown(thumbnail(encoded(Image.new("RGB", (40, 30), "red"), "PNG"), "PNG", 64))
+    assert (made.size, made.mode) == ((40, 30), "RGB")
 
 
 def test_a_small_picture_is_not_enlarged() -> None:

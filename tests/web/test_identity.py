@@ -105,7 +105,6 @@ def test_only_the_listed_routes_are_public(app: FastAPI) -> None:
 def test_a_route_answers_whom_the_table_names_and_nobody_else(
     route: str, visitors: Visitors
 ) -> None:
-    # Somebody who logs out is nobody from there on, so nobody and programs come first.
     method, _, path = route.partition(" ")
     address = re.sub(r"{(\w+)}", lambda match: FILLED.get(match[1], "x"), path)
     allowed = set()

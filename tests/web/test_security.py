@@ -1,6 +1,8 @@
 """Foreign hosts, foreign sites, headers on every answer."""
 
+import socket
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from fastapi import FastAPI
@@ -8,7 +10,9 @@ from fastapi.testclient import TestClient
 from tests.web.conftest import ORIGIN
 
 from sickbay.accounts.tables import Role
+from sickbay.web.app import create_app
 from sickbay.web.security import HEADERS, LOOPBACK
+from sickbay.web.site import Site
 
 GOOD_HOSTS = ["127.0.0.1:8765", "localhost", "LOCALHOST:1", "[::1]:8765", "127.0.0.1"]
 BAD_HOSTS = [
@@ -54,6 +58,26 @@ def test_a_foreign_host_name_is_refused(stranger: TestClient, host: str) -> None
     answer = stranger.get("/healthz", headers={"Host": host})
     assert answer.status_code == 400
     assert "evil" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("10.0.0.7:8765", 200),
+        ("[2001:db8::7]", 200),
+        ("gpu-box:8765", 200),
+        (socket.gethostname(), 200),
+        ("localhost", 200),
+        ("evil.example", 400),
+        ("10.0.0.7.evil.example", 400),
+    ],
+)
+def test_bound_to_other_than_loopback_it_answers_to_addresses_but_not_to_any_name(
+    site: Site, host: str, status: int
+) -> None:
+    elsewhere = replace(site, settings=replace(site.settings, host="gpu-box"))
+    client = TestClient(create_app(elsewhere), base_url=ORIGIN)
+    assert client.get("/healthz", headers={"Host": host}).status_code == status
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-Host", "X-Forwarded-For", "Forwarded"])
@@ -160,6 +184,14 @@ def test_a_fault_of_ours_is_answered_plainly_and_with_the_headers(
     assert "NoneType" not in answer.text
     assert answer.headers["X-Request-Id"] in answer.text
     assert answer.headers["X-Request-Id"] in caplog.text
+
+
+def test_a_browser_keeps_static_files_but_asks_about_them(stranger: TestClient) -> None:
+    first = stranger.get("/static/login.js")
+    assert first.headers["Cache-Control"] == "no-cache"
+    again = stranger.get("/static/login.js", headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
+    _assert_guarded(again.headers, but={"Cache-Control"})
 
 
 def test_loopback_names_are_all_it_answers_to_by_default() -> None:

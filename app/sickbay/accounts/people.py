@@ -8,6 +8,8 @@ from sickbay.contract.errors import BadInput
 from sickbay.database.tables import now
 
 MAX_NAME = 80
+_NOT_PEOPLE = ("scan ", "token ")
+"""How histories name those who are no people; nobody may pass for one."""
 
 
 def welcome(session: Session, name: str, role: Role | None = None) -> Person:
@@ -54,4 +56,6 @@ def _free(session: Session, name: str) -> str:
 def _checked(name: str) -> str:
     if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise BadInput(f"A person's name has 1 to {MAX_NAME} printable characters.")
+    if name.lower().startswith(_NOT_PEOPLE):
+        raise BadInput("A person's name does not begin with scan or token: those are not people.")
     return name

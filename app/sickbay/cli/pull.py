@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sickbay.cli.bytes_bar import bytes_bar
 from sickbay.cli.release_options import ServerOption, TokenOption, Wanted, origin, told
 from sickbay.cli.state import StateOption
 from sickbay.client.pull import Pulled
@@ -32,7 +33,7 @@ def pull(
     from sickbay.client.pull import pull as lay_out
 
     wanted = Wanted.parse(release)
-    with origin(wanted, server, token, state) as found:
+    with origin(wanted, server, token, state) as found, bytes_bar("pulling") as step:
         originals = root or found.root
         if originals is None:
             raise BadInput("Say with --root where the original files are.")
@@ -43,8 +44,9 @@ def pull(
             root=originals,
             delete_extra=delete_extra,
             tell=_tell,
+            step=step,
         )
-        _say(done, found.source.digest, destination)
+    _say(done, found.source.digest, destination)
     if done.problems:
         raise typer.Exit(1)
 

@@ -51,10 +51,7 @@ def _ask(counts: "Counts", *, yes: bool) -> None:
     """Say what will be released; where samples are undecided, ask whoever can answer."""
     typer.echo(_numbers(counts))
     if counts.pending:
-        typer.echo(
-            f"{counts.pending:,} samples are held and undecided: they are left out, "
-            "and listed as pending."
-        )
+        typer.echo(f"Held and undecided, so left out and listed as pending: {counts.pending:,}.")
         if not yes and sys.stdin.isatty():
             typer.confirm("Make the release without them?", abort=True)
 

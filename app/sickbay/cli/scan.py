@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 
 
 def scan(  # noqa: PLR0917 (options of a command line)
-    root: Annotated[Path, typer.Argument(help="Folder that holds the samples.")],
+    root: Annotated[Path, typer.Argument(help="Folder that holds the samples.", readable=False)],
     dataset: Annotated[str, typer.Option(help="The data set's name.")],
     layout: Annotated[str, typer.Option(help="How the folder is laid out.")] = "imagefolder",
     server: Annotated[str | None, typer.Option(help="Send the records to this URL.")] = None,
     token: Annotated[
         str | None, typer.Option(help="The server's token.", envvar="SICKBAY_TOKEN")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the records to this file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the records to this file.", readable=False)
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Decoding processes; one a processor by default.", min=1)
     ] = None,

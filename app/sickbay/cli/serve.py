@@ -40,7 +40,7 @@ def serve(
         host=chosen.host if host is None else host,
         port=chosen.port if port is None else port,
     )
-    with running(chosen) as server:
+    with stopping(), running(chosen) as server:
         typer.echo(f"Sickbay serves {chosen.state}")
         typer.echo(f"Log in once, within ten minutes: {server.link()}")
         server.run()
@@ -87,9 +87,15 @@ class Running:
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        signal.signal(signal.SIGTERM, _stopped)
-        with suppress(KeyboardInterrupt, _Stopped):
-            uvicorn.Server(config).run(sockets=[self._listener])
+        uvicorn.Server(config).run(sockets=[self._listener])
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """Let SIGTERM and Ctrl+C end what runs within in good order, and without complaint."""
+    signal.signal(signal.SIGTERM, _stopped)
+    with suppress(KeyboardInterrupt, _Stopped):
+        yield
 
 
 @contextmanager
@@ -172,7 +178,8 @@ def _listening(chosen: Settings) -> Iterator[socket.socket]:
         if not _is_loopback(chosen.host):
             typer.echo(
                 f"Warning: {chosen.host} can be reached from other machines, and plain HTTP can "
-                "be read on the way. Put a proxy with TLS in front, or listen on 127.0.0.1.",
+                "be read on the way. Safer: listen on 127.0.0.1 and come through an SSH tunnel "
+                f"(ssh -L {listener.getsockname()[1]}:127.0.0.1:{listener.getsockname()[1]} …).",
                 err=True,
             )
         yield listener

@@ -12,7 +12,10 @@ from sickbay.settings import Settings, from_environment
 StateOption = Annotated[
     Path | None,
     typer.Option(
-        "--state", help="Folder of the database and stored files.", envvar="SICKBAY_STATE"
+        "--state",
+        help="Folder of the database and stored files.",
+        envvar="SICKBAY_STATE",
+        readable=False,
     ),
 ]
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from sickbay.cli.bytes_bar import bytes_bar
 from sickbay.cli.release_options import ServerOption, TokenOption, Wanted, origin, told
 from sickbay.cli.state import StateOption
 from sickbay.client import metadata
@@ -33,9 +34,10 @@ def verify(
     with _files(release, server, token, state) as (files, wanted):
         version = metadata.check_metadata(files, wanted)
         faults: Counter[str] = Counter()
-        for problem in compare(files, folder):
-            faults[problem.fault.value] += 1
-            typer.echo(told(problem))
+        with bytes_bar("verifying") as step:
+            for problem in compare(files, folder, step):
+                faults[problem.fault.value] += 1
+                typer.echo(told(problem))
     kept = version.counts["kept"]
     if faults:
         numbers = ", ".join(f"{number:,} {fault}" for fault, number in sorted(faults.items()))

@@ -80,6 +80,7 @@ class Destination:
         folder, _, name = raw_path.rstrip(b"/").rpartition(b"/")
         with _storage_errors(self.path / os.fsdecode(raw_path)):
             os.unlink(name, dir_fd=self._enter(folder))
+        self.close()  # what was entered may be gone now
         with suppress(OSError):
             while folder:
                 os.rmdir(os.path.join(os.fsencode(self.path), folder))  # noqa: PTH106, PTH118 (bytes)

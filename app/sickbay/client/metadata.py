@@ -47,14 +47,24 @@ def check_metadata(folder: Path, wanted: str | None = None) -> Version:
     digest = hashlib.sha256(data).hexdigest()
     if wanted is not None and not digest.startswith(wanted):
         raise Refused(f"{folder / VERSION} is that of release {digest}, not of {wanted}.")
-    version = Version.from_bytes(data)
+    made = Version.from_bytes(data)
     listed = sums(folder)
-    stated = {entry.name: entry for entry in version.files}
+    stated = {entry.name: entry for entry in made.files}
     for name in FILES:
         if name != METADATA_SUMS:
             _check_file(folder, name, listed.get(name), stated.get(name))
-    _check_listing(folder, version)
-    return version
+    _check_listing(folder, made)
+    return made
+
+
+def version(folder: Path) -> Version:
+    """Return what a release's version.json says.
+
+    Raises:
+        NotFound: it is not there.
+        BadInput: it is none that Sickbay can read.
+    """
+    return Version.from_bytes(_small(folder / VERSION))
 
 
 def manifest(folder: Path) -> Iterator[ManifestRow]:
@@ -102,7 +112,7 @@ def _check_file(folder: Path, name: str, listed: str | None, stated: FileEntry |
         raise Refused(f"{folder / name} is not the file that the release was made with.")
 
 
-def _check_listing(folder: Path, version: Version) -> None:
+def _check_listing(folder: Path, made: Version) -> None:
     """Check that manifest, SHA256SUMS and the counts say the same."""
     kept = size = 0
     with _open_lines(folder / SUMS) as listed:
@@ -112,7 +122,7 @@ def _check_listing(folder: Path, version: Version) -> None:
                 raise Refused(f"{SUMS} and {MANIFEST} in {folder} contradict one another.")
         if next(listed, None) is not None:
             raise Refused(f"{SUMS} in {folder} lists more than {MANIFEST}.")
-    if (kept, size) != (version.counts["kept"], version.counts["bytes"]):
+    if (kept, size) != (made.counts["kept"], made.counts["bytes"]):
         raise Refused(f"{VERSION} and {MANIFEST} in {folder} contradict one another.")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from sickbay.client import metadata
 from sickbay.client.destination import STAGING, Destination, destination
 from sickbay.client.release_source import ReleaseSource
-from sickbay.client.verify import Fault, Problem, extras
+from sickbay.client.verify import Fault, Listing, Problem, Step, unwatched
 from sickbay.contract import digest
 from sickbay.contract.errors import BadInput, NotFound, SickbayError, StorageFailed
 from sickbay.contract.inside import Inside, Missing
@@ -61,6 +61,13 @@ class _Pull:
         if problem is None:
             self.place.accept_part(raw)
         return problem
+
+    def clear_away(self, problem: Problem, *, delete: bool) -> Problem | None:
+        """Delete a file that no row lists, or let it stay a problem."""
+        if not delete:
+            return problem
+        self.place.remove(problem.raw_path)
+        return None
 
     def _is_right(self, raw: bytes, row: ManifestRow) -> bool:
         handle = self.place.open_present(raw)
@@ -136,7 +143,7 @@ def pull(
     root: Path,
     delete_extra: bool = False,
     tell: Callable[[Problem], None],
-    step: Callable[[int], None] | None = None,
+    step: Step = unwatched,
 ) -> Pulled:
     """Lay a release out in a folder.
 
@@ -150,7 +157,7 @@ def pull(
         root: where the originals are; only read.
         delete_extra: delete what the release does not list.
         tell: is called with each problem as it is found.
-        step: is called with the size of each file that was dealt with, in bytes.
+        step: is called after each file with its size and that of all, in bytes.
 
     Raises:
         Refused: the folder holds something else; or the release's files are not as its id says.
@@ -169,27 +176,23 @@ def pull(
             raise NotFound(f"That is a release of {version.name!r}, not of {data_set!r}.")
         place.begin()
         work = _Pull(source, place, inside)
-        for problem in _work_off(work, delete_extra=delete_extra, step=step):
+        total = version.counts["bytes"]
+        for problem in _work_off(work, total, delete_extra=delete_extra, step=step):
             work.done.problems += 1
             tell(problem)
         place.finish()
     return work.done
 
 
-def _work_off(
-    work: _Pull, *, delete_extra: bool, step: Callable[[int], None] | None
-) -> Iterator[Problem]:
-    for row in metadata.manifest(work.place.staging):
-        problem = work.lay(row)
-        if step is not None:
-            step(row.size)
-        if problem is not None:
-            yield problem
-    left = extras(work.place.staging, work.place.path, leaving_out=(*FILES, STAGING))
-    for problem in left:
-        if delete_extra:
-            work.place.remove(problem.raw_path)
+def _work_off(work: _Pull, total: int, *, delete_extra: bool, step: Step) -> Iterator[Problem]:
+    listing = Listing(work.place.staging)
+    for found in listing.beside(work.place.path, leaving_out=(*FILES, STAGING)):
+        if isinstance(found, Problem):
+            problem = work.clear_away(found, delete=delete_extra)
         else:
+            problem = work.lay(found)
+            step(found.size, total)
+        if problem is not None:
             yield problem
 
 

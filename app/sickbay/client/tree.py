@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from sickbay.contract.errors import StorageFailed
+from sickbay.contract.manifest import ManifestRow
 from sickbay.contract.paths import SamplePath
 
 
@@ -32,18 +33,23 @@ def names(top: Path, leaving_out: Collection[bytes] = ()) -> Iterator[bytes]:
             yield entry[0]
 
 
-def unlisted(present: Iterator[bytes], listed: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield what is present and not listed; both in order of bytes.
+def beside(present: Iterator[bytes], rows: Iterator[ManifestRow]) -> Iterator[ManifestRow | bytes]:
+    """Yield every row, and the raw path of everything present that no row lists.
 
-    A link to a folder counts as listed where the list goes on below it.
+    Both come, and go, in order of bytes. A link to a folder counts as listed where the rows go on
+    below it.
     """
-    next_listed = next(listed, None)
-    for name in present:
-        while next_listed is not None and next_listed < name:
-            next_listed = next(listed, None)
-        below_link = name.endswith(b"/") and (next_listed or b"").startswith(name)
-        if name != next_listed and not below_link:
-            yield name
+    waiting = next(present, None)
+    for row in rows:
+        name = row.file_name.encode("utf-8")
+        while waiting is not None and waiting <= name:
+            if waiting != name and not (waiting.endswith(b"/") and name.startswith(waiting)):
+                yield waiting
+            waiting = next(present, None)
+        yield row
+    if waiting is not None:
+        yield waiting
+        yield from present
 
 
 def _entries(

@@ -6,10 +6,11 @@ everything that reads folders.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeAlias
 
 from sickbay.client import metadata, tree
 from sickbay.contract import digest
@@ -46,12 +47,22 @@ class Problem:
     """Its name's bytes, of a file that is extra."""
 
 
-def verify(release: Path, folder: Path) -> Iterator[Problem]:
+Step: TypeAlias = Callable[[int, int], None]
+"""Is told of each file that was dealt with: its size and that of all files, in bytes."""
+
+
+def unwatched(size: int, total: int) -> None:
+    """Take no notice."""
+    del size, total
+
+
+def verify(release: Path, folder: Path, step: Step = unwatched) -> Iterator[Problem]:
     """Yield what is wrong in ``folder``, in constant memory; nothing if all is right.
 
     Args:
         release: a folder with a release's files, checked by ``check_metadata`` before.
         folder: where the samples are; may hold the release's files as well.
+        step: is called after each listed file.
 
     Raises:
         NotFound: there is no such folder.
@@ -59,12 +70,16 @@ def verify(release: Path, folder: Path) -> Iterator[Problem]:
     """
     if not folder.is_dir():
         raise NotFound(f"There is no folder {str(folder)!r}.")
+    total = metadata.version(release).counts["bytes"]
     with Inside(folder) as inside:
-        for row in metadata.manifest(release):
-            problem = check_sample(inside, row)
+        for found in Listing(release).beside(folder):
+            if isinstance(found, Problem):
+                yield found
+                continue
+            problem = check_sample(inside, found)
+            step(found.size, total)
             if problem is not None:
                 yield problem
-    yield from extras(release, folder)
     if not folder.samefile(release):
         yield from _copies(release, folder)
 
@@ -90,15 +105,27 @@ def check_sample(inside: Inside, row: ManifestRow) -> Problem | None:
     return None
 
 
-def extras(release: Path, folder: Path, leaving_out: tuple[str, ...] = FILES) -> Iterator[Problem]:
-    """Yield the files that a release does not list, and why where it says so."""
-    present = tree.names(folder, {os.fsencode(name) for name in leaving_out})
-    listed = (row.file_name.encode("utf-8") for row in metadata.manifest(release))
-    known: dict[str, QuarantineRow] | None = None
-    for raw in tree.unlisted(present, listed):
-        if known is None:
-            known = {row.id: row for row in metadata.quarantine(release)}
-        yield Problem(Fault.EXTRA, SamplePath(raw).text, _why(known.get(row_id(raw))), raw)
+class Listing:
+    """What a release lists and what it left out, beside what lies in a folder."""
+
+    def __init__(self, release: Path) -> None:
+        self._release = release
+        self._left_out: dict[str, QuarantineRow] | None = None
+
+    def beside(
+        self, folder: Path, leaving_out: tuple[str, ...] = FILES
+    ) -> Iterator[ManifestRow | Problem]:
+        """Yield every row, and a problem for every file that no row lists, in order of names."""
+        present = tree.names(folder, {os.fsencode(name) for name in leaving_out})
+        for found in tree.beside(present, metadata.manifest(self._release)):
+            yield self._extra(found) if isinstance(found, bytes) else found
+
+    def _extra(self, raw: bytes) -> Problem:
+        if self._left_out is None:  # read where it is needed: most trees hold nothing extra
+            self._left_out = {row.id: row for row in metadata.quarantine(self._release)}
+        return Problem(
+            Fault.EXTRA, SamplePath(raw).text, _why(self._left_out.get(row_id(raw))), raw
+        )
 
 
 def _why(row: QuarantineRow | None) -> str:

@@ -5,6 +5,8 @@ key is ASCII, this is what RFC 8785 prescribes, and ``orjson`` with sorted keys 
 """
 
 import json
+from collections.abc import Iterable, Sequence
+from json.encoder import encode_basestring as _quoted
 from typing import Any
 
 from sickbay.contract.errors import BadInput
@@ -17,9 +19,20 @@ _encode = json.JSONEncoder(
 ).encode
 
 
-def row(value: dict[str, int | str]) -> bytes:
-    """Return a flat object as one canonical line; its types are the caller's business."""
-    return _encode(value).encode("utf-8") + b"\n"
+def row(keys: Iterable[str], values: Iterable[int | str | Sequence[str]]) -> bytes:
+    """Return a flat object as one canonical line.
+
+    Written out by hand, at half the time of ``json``: a release has as many rows as samples. That
+    the keys are sorted and the integers exact is the caller's business.
+    """
+    fields = [f'"{key}":{_written(value)}' for key, value in zip(keys, values, strict=True)]
+    return f"{{{','.join(fields)}}}\n".encode()
+
+
+def _written(value: int | str | Sequence[str]) -> str:
+    if type(value) is str:
+        return _quoted(value)
+    return str(value) if type(value) is int else _encode(value)
 
 
 def document(value: Any) -> bytes:

@@ -13,8 +13,8 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from sickbay.contract import canonical
 from sickbay.contract.errors import BadInput
@@ -44,12 +44,27 @@ KEPT = frozenset({"clean", "approved", "repaired"})
 DECISIONS = frozenset({"exclude", "repair", "approve", "pending"})
 FIRST_SEEN = frozenset({"scan", "training", ""})
 
-T = TypeVar("T", bound="ManifestRow | QuarantineRow")
+_MANIFEST_KEYS = (
+    "encodingFormat",
+    "file_name",
+    "id",
+    "label",
+    "label_name",
+    "sha256",
+    "size",
+    "source_sha256",
+    "split",
+    "status",
+)
+_MANIFEST_TYPES = (str, str, str, int, str, str, int, str, str, str)
+_QUARANTINE_TYPES = (list, str, str, str, str, int, str, str, str, str, str, int, str)
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestRow:
-    """One sample to train on. Of a repaired one, the facts are the replacement's."""
+class ManifestRow(NamedTuple):
+    """One sample to train on. Of a repaired one, the facts are the replacement's.
+
+    Fields are in the order of their keys, as lines are.
+    """
 
     encoding_format: str
     """MIME type, ``application/octet-stream`` where the format is not known."""
@@ -67,20 +82,7 @@ class ManifestRow:
 
     def line(self) -> bytes:
         """Return the row as its line in ``manifest.jsonl``."""
-        return canonical.row(
-            {
-                "encodingFormat": self.encoding_format,
-                "file_name": self.file_name,
-                "id": self.id,
-                "label": self.label,
-                "label_name": self.label_name,
-                "sha256": self.sha256,
-                "size": self.size,
-                "source_sha256": self.source_sha256,
-                "split": self.split,
-                "status": self.status,
-            }
-        )
+        return canonical.row(_MANIFEST_KEYS, self)
 
     @classmethod
     def from_line(cls, line: bytes) -> "ManifestRow":
@@ -89,7 +91,7 @@ class ManifestRow:
         Raises:
             BadInput: it is no canonical row, or its name is not safe to write to.
         """
-        row = _row(cls, line, MANIFEST)
+        row = cls(*_values(line, MANIFEST, _MANIFEST_KEYS, _MANIFEST_TYPES))
         if row.status not in KEPT or not _SHA256.fullmatch(row.sha256) or row.size < 0:
             raise BadInput(f"A row of {MANIFEST} has a malformed status, sha256 or size.")
         if bool(row.source_sha256) is not (row.status == "repaired"):
@@ -100,11 +102,13 @@ class ManifestRow:
         return row
 
 
-@dataclass(frozen=True, slots=True)
-class QuarantineRow:
-    """One sample that was held once: left out, repaired, approved or still undecided."""
+class QuarantineRow(NamedTuple):
+    """One sample that was held once: left out, repaired, approved or still undecided.
 
-    codes: tuple[str, ...]
+    Fields are in the order of their keys, as lines are.
+    """
+
+    codes: list[str]
     decision: str
     """``exclude``, ``repair``, ``approve`` or ``pending``."""
     file_name: str
@@ -125,8 +129,7 @@ class QuarantineRow:
 
     def line(self) -> bytes:
         """Return the row as its line in ``quarantine.jsonl``."""
-        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
-        return canonical.row(fields)
+        return canonical.row(self._fields, self)
 
     @classmethod
     def from_line(cls, line: bytes) -> "QuarantineRow":
@@ -135,11 +138,13 @@ class QuarantineRow:
         Raises:
             BadInput: it is no canonical row.
         """
-        row = _row(cls, line, QUARANTINE)
+        row = cls(*_values(line, QUARANTINE, cls._fields, _QUARANTINE_TYPES))
         if row.decision not in DECISIONS or row.first_seen not in FIRST_SEEN:
             raise BadInput(f"A row of {QUARANTINE} has an unknown decision or first_seen.")
-        if not _ID.fullmatch(row.id) or list(row.codes) != sorted(set(row.codes)):
-            raise BadInput(f"A row of {QUARANTINE} has a malformed id or unsorted codes.")
+        if not all(type(code) is str for code in row.codes) or row.codes != sorted(set(row.codes)):
+            raise BadInput(f"A row of {QUARANTINE} has codes that are no sorted texts.")
+        if not _ID.fullmatch(row.id):
+            raise BadInput(f"A row of {QUARANTINE} has a malformed id.")
         return row
 
 
@@ -154,7 +159,12 @@ def is_reserved(file_name: str) -> bool:
     The files of a release lie beside the samples; case and normal form do not tell them apart
     everywhere.
     """
-    return folded(file_name.partition("/")[0]) in _RESERVED
+    return _is_reserved(file_name.partition("/")[0])
+
+
+@lru_cache
+def _is_reserved(top: str) -> bool:
+    return folded(top) in _RESERVED
 
 
 def check_name(file_name: str) -> None:
@@ -164,9 +174,9 @@ def check_name(file_name: str) -> None:
         BadInput: it leads out of its folder, holds odd characters, or is a release's own.
     """
     raw = file_name.encode("utf-8")
-    if not raw or len(raw) > MAX_PATH_BYTES or (why := unsafe_reason(SamplePath(raw))) is not None:
-        reason = why if 0 < len(raw) <= MAX_PATH_BYTES else "The name is empty or too long."
-        raise BadInput(f"{MANIFEST} lists an unsafe name ({file_name[:200]!r}). {reason}")
+    why = "The name is too long." if len(raw) > MAX_PATH_BYTES else unsafe_reason(SamplePath(raw))
+    if why is not None:
+        raise BadInput(f"{MANIFEST} lists an unsafe name ({file_name[:200]!r}). {why}")
     if is_reserved(file_name):
         raise BadInput(f"{MANIFEST} lists a sample named like a file of the release itself.")
 
@@ -207,28 +217,21 @@ def read_sums(data: bytes) -> dict[str, str]:
     return found
 
 
-def _row(kind: type[T], line: bytes, file: str) -> T:
+def _values(
+    line: bytes, file: str, keys: tuple[str, ...], types: tuple[type, ...]
+) -> Iterable[Any]:
+    """Return a line's values in order, if writing them again would give the same line."""
     if len(line) > MAX_LINE_BYTES:
         raise BadInput(f"{file} has a line of more than {MAX_LINE_BYTES} bytes.")
     try:
-        row = _typed(kind, json.loads(line))
-        if row.line() == line:
-            return row
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        value = json.loads(line.decode())
+        if (
+            type(value) is dict
+            and tuple(value) == keys
+            and tuple(map(type, value.values())) == types
+            and canonical.row(keys, value.values()) == line
+        ):
+            return value.values()
+    except (ValueError, RecursionError):
         pass
     raise BadInput(f"{file} has a line that is no canonical row.")
-
-
-def _typed(kind: type[T], value: dict[str, Any]) -> T:
-    """Make a row of a parsed line; the fields' types are the class's annotations."""
-    if kind is ManifestRow:
-        value["encoding_format"] = value.pop("encodingFormat")
-    for name, wanted in kind.__annotations__.items():
-        item = value[name]
-        if wanted == tuple[str, ...]:
-            value[name] = tuple(item)
-            if type(item) is not list or any(type(part) is not str for part in item):
-                raise TypeError
-        elif type(item) is not wanted:
-            raise TypeError
-    return kind(**value)

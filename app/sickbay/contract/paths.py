@@ -15,6 +15,8 @@ from sickbay.contract.errors import BadInput
 MAX_PATH_BYTES = 4096
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029]")
 _DRIVE = re.compile(r"^[A-Za-z]:")
+_LEAVING = re.compile(rb"(?:\A|/)\.{0,2}(?:/|\Z)|\0")
+"""A part that is empty, one dot or two, or a NUL."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -72,7 +74,7 @@ def from_record(text: str, encoded: str | None) -> SamplePath:
 
 def leaves_root(raw: bytes) -> bool:
     """Whether a raw path is absolute or has a part that is empty, ``.`` or ``..``, or a NUL."""
-    return b"\0" in raw or any(part in (b"", b".", b"..") for part in raw.split(b"/"))
+    return _LEAVING.search(raw) is not None
 
 
 def unsafe_reason(path: SamplePath) -> str | None:
@@ -81,13 +83,15 @@ def unsafe_reason(path: SamplePath) -> str | None:
     The rules are those of a release's ``path_rules`` 1: UTF-8, no control character, no
     backslash, no drive, no empty, ``.`` or ``..`` part.
     """
-    if path.base64 is not None:
+    try:
+        text = path.raw.decode("utf-8")
+    except UnicodeDecodeError:
         return "The name is not UTF-8."
-    if _CONTROL.search(path.text):
+    if _CONTROL.search(text):
         return "The name holds a control character or a line break."
-    if "\\" in path.text:
+    if "\\" in text:
         return "The name holds a backslash."
-    if _DRIVE.match(path.text):
+    if _DRIVE.match(text):
         return "The name begins like a drive."
     if leaves_root(path.raw):
         return "The name leaves the data set."

@@ -31,6 +31,7 @@ GROUP_MOST = 100
 """Writes that may share one commit."""
 WAITING_MOST = 1000
 """Writes that may wait; more are answered with Busy."""
+_STOPPING = "Sickbay is stopping; this was not carried out. Try again in a moment."
 
 
 class Database:
@@ -72,12 +73,12 @@ class Database:
     def _hand_in(self, write: "_Write") -> Any:
         """Let the writer run a write; wait for its commit."""
         if self._closed:
-            raise Busy("Sickbay is stopping; this was not carried out. Try again in a moment.")
+            raise Busy(_STOPPING)
         try:
             self._waiting.put(write, timeout=BUSY_SECONDS)
         except queue.Full:
             raise Busy("Too many writes wait; this one was not carried out. Try again.") from None
-        return write.done.result()
+        return self._outcome(write)
 
     def writing_together(self, act: Callable[[Session, list[Item]], list[Any]], item: Item) -> Any:
         """Run ``act`` on this item and on others that wait for the same ``act``, all at once.
@@ -89,6 +90,15 @@ class Database:
             Busy, StorageFailed: as :meth:`writing`.
         """
         return self._hand_in(_Write(lambda session: _only(act(session, [item])), act, item))
+
+    def _outcome(self, write: "_Write") -> Any:
+        """Wait for the commit of what was handed in."""
+        if self._closed:
+            # Closing came between: what stands behind its mark in the queue is never taken.
+            self._thread.join()
+            if not write.done.done():
+                raise Busy(_STOPPING)
+        return write.done.result()
 
     def close(self) -> None:
         """Finish what was handed in, then close every connection."""

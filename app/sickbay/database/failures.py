@@ -34,19 +34,31 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        name = _name(error)
-        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            raise Busy(f"Another process holds the database. {_KEPT} Try again soon.") from error
-        for prefix, sentence in _SENTENCES.items():
-            if name.startswith(prefix):
-                raise StorageFailed(sentence) from error
+        for name in map(_name, _chain(error)):
+            if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                raise Busy(
+                    f"Another process holds the database. {_KEPT} Try again soon."
+                ) from error
+            for prefix, sentence in _SENTENCES.items():
+                if name.startswith(prefix):
+                    raise StorageFailed(sentence) from error
         raise
 
 
-def _name(error: DBAPIError) -> str:
+def _chain(error: DBAPIError) -> Iterator[BaseException]:
+    """Yield what the driver raised, then what it was handling then, and so on.
+
+    A full disk ends the transaction by itself; what comes to the surface is only that the
+    savepoint is not there any more.
+    """
+    seen: BaseException | None = error.orig
+    while seen is not None:
+        yield seen
+        seen = seen.__context__
+
+
+def _name(error: BaseException) -> str:
     """Return SQLite's name of the failure, or nothing."""
-    given = getattr(error.orig, "sqlite_errorname", None)
-    if given is not None:
-        return str(given)
-    message = str(error.orig)
-    return next((name for words, name in _TEXTS.items() if words in message), "")
+    given = getattr(error, "sqlite_errorname", None)
+    known = [name for words, name in _TEXTS.items() if words in str(error)]
+    return str(given or next(iter(known), ""))

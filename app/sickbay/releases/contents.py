@@ -108,7 +108,7 @@ class Item:
         """Return its row in the list of what was in quarantine."""
         repaired = self.status is Status.REPAIRED
         return QuarantineRow(
-            codes=self.story.codes,
+            codes=list(self.story.codes),
             decision=_DECISION[self.status],
             file_name=self.path,
             first_seen=self.story.first_seen,

@@ -14,16 +14,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sickbay.contract.defects import Severity
+from sickbay.contract.errors import SickbayError
 from sickbay.contract.inside import Inside
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner import decode, thumbnail, wire
 from sickbay.scanner.checks import files
 from sickbay.scanner.evidence import Examined
 from sickbay.scanner.limits import Limits
+from sickbay.scanner.process import READY
 
 Answer = tuple[Any, bytes]
 _STDERR = 2
@@ -38,6 +41,7 @@ def main(limits: Limits) -> None:
     requests, answers = _streams()
     _restrict(limits)
     gc.freeze()
+    _send(answers, wire.pack(READY))
     while True:
         try:
             request, raw = requests.frame()
@@ -97,11 +101,16 @@ def address_space() -> int | None:
 
 def _check_files(request: dict[str, Any], _raw: bytes, limits: Limits) -> Iterator[Answer]:
     """Check files below a root, one answer a file, so that a death names its file."""
-    with Inside(os.fsdecode(request["root"].encode("latin-1"))) as folder:
-        for name in request["files"]:
-            path = SamplePath(name.encode("latin-1"))
+    paths = [SamplePath(name.encode("latin-1")) for name in request["files"]]
+    try:
+        folder = Inside(os.fsdecode(request["root"].encode("latin-1")))
+    except SickbayError:
+        yield from [_guarded(files.without_root)] * len(paths)
+        return
+    with folder:
+        for path in paths:
             signal.setitimer(signal.ITIMER_PROF, limits.cpu_seconds)
-            yield _guarded(lambda path=path: _one(folder, path, request["care"], limits))  # type: ignore[misc]
+            yield _guarded(partial(_one, folder, path, request["care"], limits))
 
 
 def _one(folder: Inside, path: SamplePath, care: int, limits: Limits) -> Examined:
@@ -126,8 +135,23 @@ def _examine(data: bytes, suffix: str, care: int, limits: Limits) -> Examined:
 
 def _preview(request: dict[str, Any], raw: bytes, limits: Limits) -> Iterator[Answer]:
     signal.setitimer(signal.ITIMER_PROF, limits.cpu_seconds)
-    kind = decode.kind_of(raw, request["suffix"])
-    yield [], (kind and thumbnail.thumbnail(raw, kind, request["side"])) or b""
+    yield _shown(raw, request["suffix"], request["side"])
+
+
+def _preview_file(request: dict[str, Any], _raw: bytes, limits: Limits) -> Iterator[Answer]:
+    signal.setitimer(signal.ITIMER_PROF, limits.cpu_seconds)
+    path = SamplePath(request["file"].encode("latin-1"))
+    try:
+        with Inside(os.fsdecode(request["root"].encode("latin-1"))) as folder:
+            _, data = files.read(folder, path.raw, limits)
+    except SickbayError:
+        data = None
+    yield _shown(data or b"", path.suffix, request["side"])
+
+
+def _shown(data: bytes, suffix: str, side: int) -> Answer:
+    kind = decode.kind_of(data, suffix)
+    return [], (kind and thumbnail.thumbnail(data, kind, side)) or b""
 
 
 def _guarded(check: Callable[[], Examined]) -> Answer:
@@ -163,6 +187,7 @@ _ACTS: dict[str, Callable[[dict[str, Any], bytes, Limits], Iterator[Answer]]] = 
     "files": _check_files,
     "bytes": _check_bytes,
     "preview": _preview,
+    "preview-file": _preview_file,
 }
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from sickbay.contract.errors import BadInput
@@ -125,14 +126,15 @@ def _walked(item: Found | Skipped) -> list[Any]:
 def _check_into(checked: Spool, walked: Spool, job: _Job, executor: Executor | None) -> None:
     """Check in batches and spool what was found, in the order of the walk."""
     job.report(0)
+    root = str(Path(job.root).absolute())
     if executor is not None:
-        _run(checked, walked, job, executor, partial(_check_elsewhere, job.limits, job.root))
+        _run(checked, walked, job, executor, partial(_check_elsewhere, job.limits, root))
         return
     with (
         closing(Guards(job.workers, job.limits)) as guards,
         ThreadPoolExecutor(job.workers) as threads,
     ):
-        _run(checked, walked, job, threads, partial(guards.check_files, job.root))
+        _run(checked, walked, job, threads, partial(guards.check_files, root))
 
 
 @cache

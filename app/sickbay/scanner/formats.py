@@ -18,6 +18,8 @@ SUFFIXES: dict[str, frozenset[str]] = {
     "JXL": frozenset({".jxl"}),
 }
 PICTURE_SUFFIXES = frozenset().union(*SUFFIXES.values())
+PLAIN_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA"})  # odd only beside others in a set
+MAX_PIXELS = 89_478_485  # Pillow's own MAX_IMAGE_PIXELS: a quarter of 1 GiB at three bytes each
 HEAD_BYTES = 32  # enough for every signature below
 
 _SIGNATURES = (

@@ -98,6 +98,15 @@ class Guard:
         except Death:
             return None
 
+    def preview_file(self, root: str, raw_path: bytes, side: int) -> bytes | None:
+        """As :meth:`preview`, of a file below ``root`` that the child opens itself."""
+        name, folder = raw_path.decode("latin-1"), os.fsencode(root).decode("latin-1")
+        try:
+            self._ask({"act": "preview-file", "root": folder, "file": name, "side": side})
+            return self._answer()[1] or None
+        except Death:
+            return None
+
     def close(self) -> None:
         """End the child; the next request would start another."""
         child, self._child = self._child, None
@@ -237,6 +246,11 @@ class Guards:
         """As :meth:`Guard.preview`, with whichever guard is free."""
         with self.one() as guard:
             return guard.preview(data, suffix, side)
+
+    def preview_file(self, root: str, raw_path: bytes, side: int) -> bytes | None:
+        """As :meth:`Guard.preview_file`, with whichever guard is free."""
+        with self.one() as guard:
+            return guard.preview_file(root, raw_path, side)
 
     def close(self) -> None:
         """End the idle children now and the busy ones when they are given back."""

@@ -2,16 +2,15 @@
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 
 from PIL import Image, TiffImagePlugin, UnidentifiedImageError
 
-from sickbay.scanner import gif
+from sickbay.scanner import gif, iso, webp
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import MOST, UPRIGHT
-from sickbay.scanner.iso import fault_of
 
 ALLOWED = {
     "JPEG": ("JPEG", "MPO"),
@@ -27,8 +26,9 @@ ALLOWED = {
     "JPEG2000": ("JPEG2000",),
     "HEIF": ("HEIF",),
 }
-MAX_PIXELS = 89_478_485  # Pillow's own MAX_IMAGE_PIXELS: 1 GiB at three bytes and three copies
-DECODED_BYTES = 400 << 20  # of a decoded picture and its file together; within the memory limit
+DECODED_BYTES = 400 << 20  # of a decoder's own and Pillow's pixels together; see Limits.memory
+_BYTES_A_PIXEL = {"AVIF": 12, "HEIF": 12, "WEBP": 12, "JPEG2000": 24}  # measured, rounded up
+_PLAIN_BYTES = 4
 _FRAMES_BYTES = 1 << 30  # of all decoded frames of one file together; bounds time, not memory
 _PIXELS_A_BYTE = 4096  # no decoder here makes more of one byte (LZW: 4096 pixels of 12 bits)
 _ORIENTATION = 0x0112
@@ -38,7 +38,13 @@ Image.MAX_IMAGE_PIXELS = None  # sizes are judged here, by the budget, not by an
 
 def examine(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> None:
     """Fill in what is known of a picture of ``kind``; at most ``frames`` frames are decoded."""
-    evidence.fault = load_all(data, kind, evidence, frames=frames)
+    evidence.format = kind
+    stated = webp.size(data) if kind == "WEBP" else None  # it claims memory when it is opened
+    if stated is not None and not _affordable(stated, kind, data):
+        evidence.width, evidence.height = stated
+        evidence.fault = _unseen(evidence, kind, data)
+    else:
+        evidence.fault = load_all(data, kind, evidence, frames=frames)
 
 
 def load_all(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> Fault | None:
@@ -50,30 +56,47 @@ def load_all(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> Faul
     step = "open"
     try:
         with opened(data, kind) as image:
-            _facts(image, evidence)
+            _facts(image, evidence, kind, frames)
+            if not _affordable(image.size, kind, data):
+                return _unseen(evidence, kind, data)
             step = "decode"
-            frames_decoded = _frames(image, frames, len(data))
-            for at in frames_decoded:
+            for at in range(_frames_to_decode(evidence, frames)):
                 image.seek(at)
                 image.load()
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 (decoders raise whatever they like, even SyntaxError)
         return _fault(error, step, kind, data)
-    if kind == "GIF" and (fault := gif.fault_of(data)):
-        return fault
-    return None if frames_decoded else _unseen(evidence, kind, data)
+    return gif.fault_of(data) if kind == "GIF" else None
+
+
+def _affordable(size: tuple[int, int], kind: str, data: bytes) -> bool:
+    pixels = size[0] * size[1]
+    return pixels * _BYTES_A_PIXEL.get(kind, _PLAIN_BYTES) + 2 * len(data) <= DECODED_BYTES
+
+
+def _frames_to_decode(evidence: Evidence, most: int) -> int:
+    """All frames, as far as their number and their pixels together stay within bounds."""
+    return min(evidence.frames, most, _FRAMES_BYTES // max(1, evidence.pixels * 4) + 1)
 
 
 def _unseen(evidence: Evidence, kind: str, data: bytes) -> Fault | None:
-    """Judge a picture too large to decode: can the file hold what it states?"""
+    """Judge a picture too large to decode: is it there, and can the file hold what it states?"""
     evidence.unchecked = True
-    if kind == "GIF":  # its canvas is only a statement; frames may be small
-        return None
-    if evidence.pixels <= _PIXELS_A_BYTE * len(data):
-        return None
+    if (structure := _STRUCTURES.get(kind)) is not None and (fault := structure(data)) is not None:
+        return fault
+    if kind == "GIF" or evidence.pixels <= _PIXELS_A_BYTE * len(data):
+        return None  # a GIF's canvas is only a statement, its frames may be small
     stated = f"{evidence.width} x {evidence.height} pixels in {len(data)} bytes"
     return Fault("image.bomb", f"The {kind} header states {stated}.")
+
+
+_STRUCTURES: dict[str, Callable[[bytes], Fault | None]] = {
+    "AVIF": partial(iso.fault_of, kind="AVIF"),
+    "HEIF": partial(iso.fault_of, kind="HEIF"),
+    "GIF": gif.fault_of,
+    "WEBP": webp.fault_of,
+}
 
 
 @cache
@@ -96,12 +119,25 @@ def opened(data: bytes, kind: str) -> Iterator[Image.Image]:
             yield image
 
 
-def _facts(image: Image.Image, evidence: Evidence) -> None:
+def _facts(image: Image.Image, evidence: Evidence, kind: str, most: int) -> None:
     evidence.format = image.format
     evidence.width, evidence.height = image.size
     evidence.mode = image.mode
-    evidence.frames = getattr(image, "n_frames", 1)
+    evidence.frames = _pages(image, most) if kind == "TIFF" else getattr(image, "n_frames", 1)
     evidence.orientation = _orientation(image)
+
+
+def _pages(image: Image.Image, most: int) -> int:
+    """Count a TIFF's pages up to a limit: Pillow's own count takes minutes for 100,000."""
+    count = 1
+    while count < most:
+        try:
+            image.seek(count)
+        except EOFError:
+            break
+        count += 1
+    image.seek(0)
+    return count
 
 
 def _orientation(image: Image.Image) -> int:
@@ -110,14 +146,6 @@ def _orientation(image: Image.Image) -> int:
     except Exception:  # noqa: BLE001 (broken metadata are no fault of the picture)
         return UPRIGHT
     return value if isinstance(value, int) and UPRIGHT <= value <= MOST else UPRIGHT
-
-
-def _frames(image: Image.Image, most: int, file_bytes: int) -> range:
-    """Frames to decode: all, as far as their number and size stay within the budget."""
-    frame = max(1, image.width * image.height * 4)
-    if frame + 2 * file_bytes > DECODED_BYTES:
-        return range(0)
-    return range(min(getattr(image, "n_frames", 1), most, _FRAMES_BYTES // frame + 1))
 
 
 def _fault(error: Exception, step: str, kind: str, data: bytes) -> Fault:
@@ -136,7 +164,7 @@ def _unidentified(kind: str, data: bytes) -> Fault:
         return Fault("image.unsupported", f"A TIFF variant that no decoder here reads: {variant}.")
     if kind == "AVIF":
         lacking = Fault("image.unsupported", "An AVIF variant that no decoder here reads.")
-        return fault_of(data, kind) or lacking
+        return iso.fault_of(data, kind) or lacking
     return Fault("image.undecodable", f"It begins like {kind}, but no decoder opens it.")
 
 

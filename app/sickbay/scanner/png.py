@@ -186,7 +186,7 @@ class _Walk:
         elif kind == b"eXIf":
             self.evidence.orientation = orientation(body)
         elif kind in _COMPRESSED:
-            _check_text(body)
+            _check_text(_compressed(kind, body))
         elif kind == b"IEND":
             self.ended = True
 
@@ -269,20 +269,26 @@ def _cut(kind: bytes, lacking: int) -> Fault:
     )
 
 
-def _check_text(body: bytes) -> None:
+def _compressed(kind: bytes, body: bytes) -> bytes:
+    """Return the compressed part of a chunk of metadata, or nothing where it has none."""
+    _, _, rest = body.partition(b"\0")
+    if kind != b"iTXt":
+        return rest[1:]
+    return rest[2:].partition(b"\0")[2].partition(b"\0")[2] if rest[:1] == b"\1" else b""
+
+
+def _check_text(data: bytes) -> None:
     """Inflate compressed metadata up to the cap; what does not inflate is the reader's loss.
 
     Raises:
         Wrong: the metadata are a bomb.
     """
-    start = body.find(b"\x78")
-    inflate, size = zlib.decompressobj(), 0
-    data = body[start:] if start >= 0 else b""
-    while data and size <= _TEXT_CAP:
+    inflate, size, left = zlib.decompressobj(), 0, data
+    while left and size <= _TEXT_CAP:
         try:
-            size += len(inflate.decompress(data, _PIECE))
+            size += len(inflate.decompress(left, _PIECE))
         except zlib.error:
             return
-        data = inflate.unconsumed_tail
+        left = inflate.unconsumed_tail
     if size > _TEXT_CAP:
-        raise Wrong(_bomb(f"metadata of {len(body)} bytes inflate to over {_TEXT_CAP}"))
+        raise Wrong(_bomb(f"metadata of {len(data)} bytes inflate to over {_TEXT_CAP}"))

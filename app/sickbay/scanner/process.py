@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sickbay.contract.errors import SickbayError
 from sickbay.scanner import wire
 from sickbay.scanner.limits import MIB, Limits
 
@@ -21,6 +22,9 @@ _GROWTH = 256 * MIB
 _EVIDENCE = 400  # characters of what it printed
 _GREEDY = ("bad_alloc", "out of memory", "Cannot allocate", "MemoryError")
 _GOODBYE_SECONDS = 2.0
+_START_SECONDS = 120.0
+_NOT_STARTED = "The process that decodes pictures cannot be started"
+READY = "ready"
 CRASHED, LATE, GREEDY = "decoder.crashed", "decoder.timed-out", "decoder.out-of-memory"
 
 
@@ -33,24 +37,47 @@ class Death(Exception):
 
 
 class Child:
-    """A running child. Any of its methods may raise :class:`Death`, once."""
+    """A running child. Any of its methods may raise :class:`Death`, once.
+
+    Raises:
+        SickbayError: it cannot be started, which is no fault of any file.
+    """
 
     def __init__(self, limits: Limits, command: Sequence[str]) -> None:
         self._limits = limits
         self._stderr = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (lives as long as the child)
-        self._process = subprocess.Popen(  # noqa: S603 (our own command)
-            [*command, json.dumps(asdict(limits))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            env=_environment(),
-            start_new_session=True,  # an interrupt from the terminal is the scan's to handle
-            bufsize=0,
-        )
+        self._process = self._started([*command, json.dumps(asdict(limits))])
         self._requests, self._answers = _pipes(self._process)
         self._reader = wire.Reader(self._answers)
+        self._wait_until_ready()
         self._served = 0
         self._baseline = 0
+
+    def _started(self, command: list[str]) -> "subprocess.Popen[bytes]":
+        try:
+            return subprocess.Popen(  # noqa: S603 (our own command)
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                env=_environment(),
+                start_new_session=True,  # an interrupt from the terminal is the scan's to handle
+                bufsize=0,
+            )
+        except OSError as error:
+            self._stderr.close()
+            raise SickbayError(f"{_NOT_STARTED}: {error.strerror}.") from None
+
+    def _wait_until_ready(self) -> None:
+        """Keep its start out of the first file's time, and a broken installation off its files."""
+        try:
+            ready, _ = self._reader.frame(_START_SECONDS)
+        except (wire.Closed, wire.Late):
+            ready = None
+        if ready != READY:
+            self._process.kill()
+            death = self.death()
+            raise SickbayError(f"{_NOT_STARTED}: {death.printed[-200:] or death.how}.")
 
     @property
     def spent(self) -> bool:

@@ -15,28 +15,28 @@ _QUALITY, _EFFORT = 75, 0  # effort 0 is four times faster than the default and 
 _NEVER_LARGER = 64_000_000  # pixels decoded for a preview: 256 MB at four bytes
 
 
-def thumbnail(data: bytes, kind: str, side: int) -> bytes | None:
+def thumbnail(data: bytes, kind: str, side: int, *, cut: bool = False) -> bytes | None:
     """Return a WebP picture of at most ``side`` pixels, or nothing where nothing can be shown.
 
-    What a truncated file lost is transparent.
+    What a file that is ``cut`` lost is transparent.
     """
     ImageFile.LOAD_TRUNCATED_IMAGES = True
     try:
         with opened(data, kind) as image:
-            return _reduced(image, side)
+            return _reduced(image, side, cut=cut)
     except Exception:  # noqa: BLE001 (nothing to show is an answer, whatever the decoder raised)
         return None
     finally:
         ImageFile.LOAD_TRUNCATED_IMAGES = False
 
 
-def _reduced(image: Image.Image, side: int) -> bytes | None:
+def _reduced(image: Image.Image, side: int, *, cut: bool) -> bytes | None:
     image.draft(None, (side, side))
     if image.width * image.height > _NEVER_LARGER:
         return None
     shown = _displayable(image)
     shown.thumbnail((side, side), Image.Resampling.BOX)
-    kept = shown.height - lost_rows(shown)
+    kept = shown.height - (lost_rows(shown) if cut else 0)
     if kept == 0:
         return None
     if kept < shown.height:

@@ -6,18 +6,22 @@ say anything.
 
 import json
 import os
+import re
 import select
 import struct
 from typing import Any
 
 from sickbay.contract.defects import Severity, defect
 from sickbay.contract.errors import BadInput
-from sickbay.contract.finding import MAX_MESSAGE, Finding
+from sickbay.contract.finding import MAX_DETAIL_BYTES, MAX_FINDINGS, MAX_MESSAGE, Finding
 from sickbay.scanner.evidence import Examined
 
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 _LENGTHS = struct.Struct(">II")
 _READ = 1 << 16
+_INT64 = 1 << 63
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_NAME = re.compile(r"[\x20-\x7e]{1,32}")
 MAX_JSON, MAX_BYTES = 1 << 22, 1 << 28
 
 
@@ -101,29 +105,54 @@ def to_examined(value: Any, raw: bytes) -> Examined:
     """
     try:
         size, mtime_ns, stat, sha256, width, height, name, mode, findings = value
-        numbers = (size, mtime_ns, width, height, *(stat or ()))
-        texts = (sha256, name, mode)
-        if any(number is not None and type(number) is not int for number in numbers) or any(
-            text is not None and type(text) is not str for text in texts
-        ):
-            raise Closed
         return Examined(
-            size=size,
-            mtime_ns=mtime_ns,
-            stat=tuple(stat) if stat else None,
-            sha256=sha256,
-            width=width,
-            height=height,
-            format=name,
-            mode=mode,
-            findings=tuple(_finding(*item) for item in findings),
+            size=_count(size),
+            mtime_ns=_number(mtime_ns),
+            stat=_stat(stat),
+            sha256=_text(sha256, _SHA256),
+            width=_count(width),
+            height=_count(height),
+            format=_text(name, _NAME),
+            mode=_text(mode, _NAME),
+            findings=tuple(_finding(*item) for item in findings[:MAX_FINDINGS]),
             thumbnail=raw or None,
         )
-    except (TypeError, ValueError, BadInput):
+    except (TypeError, ValueError, AttributeError, BadInput):
         raise Closed from None
 
 
+def _number(value: Any) -> int | None:
+    if value is None or (type(value) is int and -_INT64 <= value < _INT64):
+        return value
+    raise Closed
+
+
+def _count(value: Any) -> int | None:
+    number = _number(value)
+    if number is not None and number < 0:
+        raise Closed
+    return number
+
+
+def _text(value: Any, pattern: re.Pattern[str]) -> str | None:
+    if value is None or (isinstance(value, str) and pattern.fullmatch(value)):
+        return value
+    raise Closed
+
+
+def _stat(value: Any) -> tuple[int, int, int] | None:
+    if value is None:
+        return None
+    device, inode, ctime_ns = value
+    if not all(type(number) is int for number in value):
+        raise Closed
+    return device, inode, ctime_ns
+
+
 def _finding(code: str, severity: str, message: str, detail: dict[str, Any]) -> Finding:
-    return Finding(
-        defect(code).code, Severity(severity), "", None, message[:MAX_MESSAGE], dict(detail)
-    )
+    """Make a finding of its parts; a message that is no text has no ``encode``."""
+    message.encode("utf-8")
+    if len(_ENCODE(detail)) > MAX_DETAIL_BYTES:
+        raise Closed
+    grade = Severity(severity)
+    return Finding(defect(code).code, grade, "", None, message[:MAX_MESSAGE], dict(detail))

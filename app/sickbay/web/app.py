@@ -1,6 +1,9 @@
 """The application: routes put together, behind identity and the checks of ``security``."""
 
+from typing import Any
+
 from fastapi import Depends, FastAPI
+from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 
 from sickbay import resources
@@ -10,6 +13,16 @@ from sickbay.web.identity import identify
 from sickbay.web.pages import routes
 from sickbay.web.security import Guarded
 from sickbay.web.site import Site
+
+
+class Static(StaticFiles):
+    """Static files that browsers keep, but ask about: an update shows at once."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """Answer with a file, or with "not modified"."""
+        answer = super().file_response(*args, **kwargs)
+        answer.headers["Cache-Control"] = "no-cache"
+        return answer
 
 
 def create_app(site: Site) -> FastAPI:
@@ -25,7 +38,7 @@ def create_app(site: Site) -> FastAPI:
     app.add_middleware(Guarded, settings=site.settings)
     for module in (health, login, me, scans, files, routes, releases, runs):
         app.include_router(module.router)
-    app.mount("/static", StaticFiles(directory=resources.folder("static")), name="static")
+    app.mount("/static", Static(directory=resources.folder("static")), name="static")
     return app
 
 

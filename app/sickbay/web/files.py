@@ -30,7 +30,7 @@ router = APIRouter(prefix="/datasets/{name}/samples/{sample_id}")
 
 THUMBNAIL_SIDE, PREVIEW_SIDE = 256, 1600
 """Longest side in pixels of a tile's picture and of the single view's."""
-DECODER_WAIT = 20.0
+DECODER_WAIT = 10.0
 """Seconds a request waits for a free decoder."""
 SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'"
 _MOST = Limits().file_bytes

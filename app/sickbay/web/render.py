@@ -4,7 +4,6 @@ A template that names something its page object lacks is an error (``StrictUndef
 value is escaped, and what people or files are called is isolated from the sentence around it.
 """
 
-import gettext
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from urllib.parse import quote
@@ -16,6 +15,7 @@ from markupsafe import Markup, escape
 
 from sickbay import resources
 from sickbay.database.tables import now
+from sickbay.web.language import _, ngettext
 
 _MINUTE, _HOUR, _DAY = (timedelta(minutes=1), timedelta(hours=1), timedelta(days=1))
 _KILO = 1000
@@ -47,7 +47,7 @@ def environment() -> Environment:
         extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
     )
     made.install_gettext_callables(  # type: ignore[attr-defined]  # added by the extension
-        gettext.gettext, gettext.ngettext, newstyle=True
+        _, ngettext, newstyle=True
     )
     made.globals |= {"api": api, "data_set": data_set, "static": static}
     made.filters |= {
@@ -126,11 +126,11 @@ def _time(at: datetime, words: str) -> Markup:
 
 def _distance(at: datetime, past: timedelta) -> str:
     if past < _MINUTE:
-        return gettext.gettext("just now")
+        return _("just now")
     if past < _HOUR:
-        return gettext.gettext("%d min ago") % (past // _MINUTE)
+        return _("%d min ago") % (past // _MINUTE)
     if past < _DAY:
-        return gettext.gettext("%d h ago") % (past // _HOUR)
+        return _("%d h ago") % (past // _HOUR)
     return _date(at)
 
 

@@ -8,6 +8,7 @@ that no route gave. It refuses foreign hosts (DNS rebinding), requests made by o
 import logging
 import re
 import secrets
+import socket
 from collections.abc import Callable
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -15,6 +16,7 @@ from urllib.parse import quote
 
 from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sickbay.settings import Settings
@@ -71,6 +73,8 @@ class Guarded:
             return
         try:
             await self.app(scope, limited(scope, receive), send)
+        except ClientDisconnect:
+            _log.info("request %s was broken off", scope["sickbay.request"])
         except Exception:
             _log.exception("request %s failed", scope["sickbay.request"])
             if send.status:
@@ -80,7 +84,9 @@ class Guarded:
     def _refusal(self, headers: Headers, method: str) -> tuple[HTTPStatus, str] | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._allows(hosts[0].lower()):
-            return HTTPStatus.BAD_REQUEST, "This server does not answer to that host name."
+            return HTTPStatus.BAD_REQUEST, (
+                "This server does not answer to that host name; open it by its address."
+            )
         if headers.get("content-encoding", "identity") != "identity":
             return HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Bodies are accepted uncompressed only."
         if method not in _SAFE_METHODS and not _from_here(headers):
@@ -116,17 +122,20 @@ def _log_access(scope: Scope, status: int) -> None:
 def _host_rule(bound: str) -> Callable[[str], bool]:
     """Return which ``Host`` headers are allowed.
 
-    Loopback names and the bound name always. Bound to other than loopback, literal addresses as
-    well: rebinding needs a name, and a machine does not know all its addresses.
+    Loopback names and the bound name always. Bound to other than loopback, this machine's own
+    name and literal addresses as well: rebinding needs a name that an attacker chooses.
     """
-    named = bound.lower() if ":" not in bound else f"[{bound.lower()}]"
-    elsewhere = named not in LOOPBACK
+    bound = f"[{bound.lower()}]" if ":" in bound else bound.lower()
+    named = {*LOOPBACK, bound}
+    elsewhere = bound not in LOOPBACK
+    if elsewhere:
+        named.add(socket.gethostname().lower())
 
     def allows(host: str) -> bool:
         parts = _HOST.fullmatch(host)
         if parts is None:
             return False
-        return parts[1] in LOOPBACK or parts[1] == named or (elsewhere and _is_address(parts[1]))
+        return parts[1] in named or (elsewhere and _is_address(parts[1]))
 
     return allows
 

@@ -209,6 +209,25 @@ def test_extra_files_are_deleted_only_when_that_is_asked_for(
     assert (tmp_path / "precious/file").read_bytes() == b"precious"
 
 
+def test_a_folder_emptied_of_extra_files_is_made_again_for_listed_ones(
+    pulled: Pulling, source: StoredRelease
+) -> None:
+    pulled(source)
+    (pulled.to / "train/cat/1.jpg").rename(pulled.to / "train/cat/0.jpg")
+    assert pulled(source, delete_extra=True).problems == 0
+    assert list(verify(source.folder, pulled.to)) == []
+
+
+def test_an_extra_file_in_the_way_of_a_folder_makes_room_for_it(
+    pulled: Pulling, source: StoredRelease
+) -> None:
+    pulled(source)
+    shutil.rmtree(pulled.to / "train")
+    (pulled.to / "train").write_bytes(b"a file")
+    assert pulled(source, delete_extra=True).problems == 0
+    assert list(verify(source.folder, pulled.to)) == []
+
+
 def test_a_destination_that_holds_something_else_is_refused(
     pulled: Pulling, source: StoredRelease
 ) -> None:
@@ -299,7 +318,8 @@ def test_a_pull_that_was_cut_off_is_no_release_and_goes_on(
     data_set.decide(KEPT[0], Action.EXCLUDE, "private")
     release = pulled.next_release()
 
-    def cut_off(_size: int) -> None:
+    def cut_off(size: int, total: int) -> None:
+        assert 0 < size <= total
         raise CutOff("The power went.")
 
     with pytest.raises(CutOff):

@@ -1,5 +1,5 @@
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +8,7 @@ from hypothesis import strategies as some
 
 from sickbay.client import tree
 from sickbay.contract.errors import StorageFailed
+from sickbay.contract.manifest import ManifestRow
 
 
 def test_names_come_in_order_of_bytes_though_folders_sort_otherwise(tmp_path: Path) -> None:
@@ -43,19 +44,29 @@ def test_a_folder_that_goes_away_in_between_is_told(tmp_path: Path) -> None:
         list(names)
 
 
-NAMES = some.sets(some.binary(min_size=1, max_size=3), max_size=20).map(sorted)
+NAMES = some.sets(some.text("abc-./é", min_size=1, max_size=4), max_size=20)
+
+
+def rows(names: Iterable[str]) -> Iterator[ManifestRow]:
+    for name in sorted(names, key=str.encode):
+        yield ManifestRow("", name, "", 0, "", "", 0, "", "", "clean")
+
+
+def unlisted(present: Iterable[str], listed: Iterable[str]) -> list[bytes]:
+    found = list(tree.beside(iter(sorted(map(str.encode, present))), rows(listed)))
+    assert [one for one in found if not isinstance(one, bytes)] == list(rows(listed))
+    return [one for one in found if isinstance(one, bytes)]
 
 
 @given(NAMES, NAMES)
-def test_what_is_not_listed_is_the_difference(present: list[bytes], listed: list[bytes]) -> None:
-    def files(names: list[bytes]) -> Iterator[bytes]:
-        return (name for name in names if not name.endswith(b"/"))
-
-    found = list(tree.unlisted(files(present), iter(listed)))
-    assert found == [name for name in files(present) if name not in listed]
+def test_what_is_not_listed_is_the_difference_and_every_row_comes(
+    present: set[str], listed: set[str]
+) -> None:
+    files = {name for name in present if not name.endswith("/")}
+    assert unlisted(files, listed) == sorted(map(str.encode, files - listed))
 
 
 def test_a_linked_folder_counts_as_listed_where_the_list_goes_on_below_it() -> None:
-    listed = [b"alias/1", b"alias/2", b"b"]
-    assert list(tree.unlisted(iter([b"alias/", b"b"]), iter(listed))) == []
-    assert list(tree.unlisted(iter([b"alia/", b"b"]), iter(listed))) == [b"alia/"]
+    listed = ["alias/1", "alias/2", "b"]
+    assert unlisted(["alias/", "b"], listed) == []
+    assert unlisted(["alia/", "b", "c/"], listed) == [b"alia/", b"c/"]

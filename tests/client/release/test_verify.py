@@ -100,7 +100,7 @@ CASES: dict[str, tuple[Callable[[Path], object], list[tuple[str, str]]]] = {
     "an extra link to a folder": (link_to_folder, [("extra", "more/")]),
     "another spelling": (
         lambda tree: (tree / ONE).rename(tree / "train/cat/1.JPG"),
-        [("missing", ONE), ("extra", "train/cat/1.JPG")],
+        [("extra", "train/cat/1.JPG"), ("missing", ONE)],
     ),
     "an edited manifest": (
         lambda tree: (tree / "manifest.jsonl").write_bytes(b""),
@@ -163,8 +163,8 @@ def test_the_root_itself_is_not_the_release_while_left_out_files_lie_there(
     release: Path, data_set: ADataSet
 ) -> None:
     assert found(release, data_set.root) == [
-        ("changed", TWO),
         ("extra", "train/cat/2.jpg"),
+        ("changed", TWO),
         ("extra", "train/dog/5.jpg"),
     ]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sickbay.contract.errors import BadInput, Conflict, IllegalMove, NotFound
+from sickbay.contract.errors import BadInput, Conflict, IllegalMove, NotFound, Refused
 from sickbay.quarantine.decisions import reasons
 from sickbay.quarantine.decisions.moves import Deed, Moved, Step, move
 from sickbay.quarantine.decisions.standing import Standing
@@ -84,6 +84,7 @@ def decide_all(
     Raises:
         BadInput: an unknown reason, or an action of others.
         Conflict: the filter matches another number of samples now.
+        Refused: it matches none.
         IllegalMove: a status, a name or missing content does not allow the action.
     """
     deed = _deed(data_set_id, action, reason, note, reviewer)
@@ -93,6 +94,8 @@ def decide_all(
             f"The filter matches {len(ids)} samples now, not {expected}. "
             "Nothing was changed; look again."
         )
+    if not ids:
+        raise Refused("The filter matches no sample, so there is nothing to decide.")
     moved: list[Moved] = []
     for some in chunks(ids):
         found = subjects(session, data_set_id, some)

@@ -1,9 +1,8 @@
 """Taking back a whole act."""
 
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 
-from sqlalchemy import exists, select
+from sqlalchemy import Exists, exists, func, select
 from sqlalchemy.orm import Session, aliased
 
 from sickbay.contract.errors import Conflict, IllegalMove, NotFound
@@ -11,22 +10,58 @@ from sickbay.quarantine.decisions.decide import Act, act
 from sickbay.quarantine.decisions.moves import Deed, Moved, Step, move
 from sickbay.quarantine.decisions.standing import Standing, from_json, still_holds
 from sickbay.quarantine.decisions.subjects import CHUNK, Subject, subjects
-from sickbay.quarantine.tables import Action, Decision, Scan, Status
+from sickbay.quarantine.tables import Action, Decision, Sample, Scan, Status
+
+UNDO_DEPTH = 200
+"""Acts looked back on in search of one that can be undone, undone ones and undos included."""
 
 
 def latest(session: Session, data_set_id: int, reviewer: str) -> str | None:
-    """Return the batch of the reviewer's newest act that still can be undone, or nothing."""
+    """Return the batch of the reviewer's newest act that can still be undone, or nothing.
+
+    Goes back act by act, not row by row: one act may be a hundred thousand decisions.
+    """
+    mine = select(Decision.batch).where(
+        Decision.data_set_id == data_set_id, Decision.reviewer == reviewer
+    )
+    newest_first = mine.order_by(Decision.id.desc()).limit(1)
+    batch = session.scalar(newest_first)
+    for _ in range(UNDO_DEPTH):
+        if batch is None or _can_be_undone(session, batch):
+            return batch
+        first = session.scalar(select(func.min(Decision.id)).where(Decision.batch == batch))
+        batch = session.scalar(newest_first.where(Decision.id < first))
+    return None
+
+
+def _can_be_undone(session: Session, batch: str) -> bool:
     taken_back = aliased(Decision)
-    return session.scalar(
-        select(Decision.batch)
+    stands = (
+        select(Decision.id)
+        .join(Sample, Sample.id == Decision.sample_id)
         .where(
-            Decision.data_set_id == data_set_id,
-            Decision.reviewer == reviewer,
+            Decision.batch == batch,
             Decision.action != Action.UNDO,
-            ~exists().where(taken_back.undoes == Decision.batch),
+            Sample.gone.is_(False),
+            ~exists().where(taken_back.undoes == batch),
+            ~_overtaken(),
         )
-        .order_by(Decision.id.desc())
         .limit(1)
+    )
+    return session.scalar(stands) is not None
+
+
+def _overtaken() -> Exists:
+    """Whether another decision on the same sample came later and is still in force."""
+    later, taken_back = aliased(Decision), aliased(Decision)
+    undone = exists().where(
+        taken_back.sample_id == later.sample_id, taken_back.undoes == later.batch
+    )
+    return exists().where(
+        later.sample_id == Decision.sample_id,
+        later.id > Decision.id,
+        later.action != Action.UNDO,
+        ~undone,
     )
 
 
@@ -44,18 +79,16 @@ def undo(session: Session, data_set_id: int, batch: str, *, reviewer: str) -> Ac
     _refuse(session, data_set_id, batch)
     deed = Deed(data_set_id, Action.UNDO, reviewer, undoes=batch)
     moved: list[Moved] = []
-    of_all = 0
-    for kept in _decided(session, batch):
-        of_all += len(kept)
-        overtaken = _overtaken(session, batch, kept)
-        free = {key: was for key, was in kept.items() if key not in overtaken}
-        found = subjects(session, data_set_id, list(free))
-        moved += move(
-            session, deed, [_back(deed, subject, free[key]) for key, subject in found.items()]
-        )
+    for before in _decided(session, batch):
+        found = subjects(session, data_set_id, list(before))
+        steps = [_back(deed, subject, before[key]) for key, subject in found.items()]
+        moved += move(session, deed, steps)
     if not moved:
-        raise Conflict("Other decisions were taken on these samples since. Nothing was changed.")
-    return act(deed, moved, of_all - len(moved))
+        raise Conflict(
+            "Each of these samples was decided on since, or is gone. Nothing was changed."
+        )
+    of_all = select(func.count()).select_from(Decision).where(Decision.batch == batch)
+    return act(deed, moved, (session.scalar(of_all) or 0) - len(moved))
 
 
 def _refuse(session: Session, data_set_id: int, batch: str) -> None:
@@ -77,36 +110,19 @@ def _refuse(session: Session, data_set_id: int, batch: str) -> None:
 
 
 def _decided(session: Session, batch: str) -> Iterator[Mapping[int, Standing]]:
-    """Yield what each sample's standing was before the act, some samples at a time."""
+    """Yield where each sample stood before the act, unless it was decided on since.
+
+    Some samples at a time.
+    """
     last = 0
     while rows := session.execute(
         select(Decision.id, Decision.sample_id, Decision.before)
-        .where(Decision.batch == batch, Decision.id > last)
+        .where(Decision.batch == batch, Decision.id > last, ~_overtaken())
         .order_by(Decision.id)
         .limit(CHUNK)
     ).all():
         last = rows[-1][0]
         yield {sample_id: from_json(before) for _, sample_id, before in rows}
-
-
-def _overtaken(session: Session, batch: str, kept: Mapping[int, Standing]) -> set[int]:
-    """Return the samples on which something still in force was decided after this act."""
-    history = session.execute(
-        select(Decision.sample_id, Decision.batch, Decision.undoes)
-        .where(Decision.sample_id.in_(list(kept)))
-        .order_by(Decision.sample_id, Decision.id)
-    )
-    overtaken = set()
-    for sample_id, rows in groupby(history, key=lambda row: row[0]):
-        standing: list[str] = []
-        for _, one, undoes in rows:
-            if undoes is None:
-                standing.append(one)
-            elif undoes in standing:
-                standing.remove(undoes)
-        if standing[-1:] != [batch]:
-            overtaken.add(sample_id)
-    return overtaken
 
 
 def _back(deed: Deed, subject: Subject, was: Standing) -> Step:

@@ -40,6 +40,8 @@ class Tile:
     split: str
     label: str
     size: int | None
+    width: int | None
+    height: int | None
     action: Action | None
     """The last move, by whom (a person or ``scan N``) and when; nothing if it never moved."""
     decided_by: str | None
@@ -60,7 +62,7 @@ class QueuePage:
 def page(
     session: Session, data_set_id: int, chosen: Filter, after: str | None = None, size: int = 60
 ) -> QueuePage:
-    """Return the matching samples after a place, in five queries whatever their number.
+    """Return the matching samples after a place, in at most six queries whatever their number.
 
     Args:
         session: a reading one.
@@ -82,12 +84,13 @@ def page(
     before = 0
     if place is not None and places:
         before = count(session, data_set_id, chosen, preceding(chosen.sort, places[0]))
+    all_shown = place is None and len(ids) <= size
     return QueuePage(
         tiles=tiles,
         next_after=_cursor(places[-1]) if len(ids) > size else None,
         first=before + 1 if tiles else 0,
         last=before + len(tiles) if tiles else 0,
-        total=total(session, data_set_id, chosen),
+        total=len(ids) if all_shown else total(session, data_set_id, chosen),
     )
 
 
@@ -128,6 +131,8 @@ def _tile(
         split=row.split,
         label=row.label,
         size=row.size,
+        width=row.width,
+        height=row.height,
         action=action,
         decided_by=decided_by,
         decided_at=decided_at,
@@ -186,7 +191,8 @@ def _place(cursor: str) -> Place:
         BadInput: it is none of ours.
     """
     try:
-        whole = base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        whole = base64.b64decode(padded, altchars=b"-_", validate=True)
         held_at, key, raw_path = whole.split(b"|", 2)
         number = int(key)
         moment = datetime.fromisoformat(held_at.decode("ascii")) if held_at else None

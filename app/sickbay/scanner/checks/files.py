@@ -33,6 +33,12 @@ def read(folder: Inside, raw: bytes, limits: Limits) -> tuple[Examined, bytes | 
         os.close(fd)
 
 
+def without_root() -> Examined:
+    """What is found of a file whose data set is gone, unmounted perhaps, while it is scanned."""
+    message = "The data set's folder cannot be opened any more."
+    return Examined(findings=(Finding.of("file.unreadable", "", message),))
+
+
 def _read_open(fd: int, limits: Limits) -> tuple[Examined, bytes | None]:
     before = os.fstat(fd)
     facts = Examined(

@@ -5,12 +5,10 @@ from collections.abc import Callable
 from sickbay.contract.finding import Finding
 from sickbay.scanner.evidence import Evidence
 from sickbay.scanner.exif import UPRIGHT
-from sickbay.scanner.formats import PICTURE_SUFFIXES, SUFFIXES
+from sickbay.scanner.formats import MAX_PIXELS, PICTURE_SUFFIXES, PLAIN_MODES, SUFFIXES
 from sickbay.scanner.limits import Limits
-from sickbay.scanner.pillow import MAX_PIXELS
 
 Check = Callable[[Evidence, str, Limits], Finding | None]
-PLAIN_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA"})  # compared within the set instead
 
 
 def faulty(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | None:

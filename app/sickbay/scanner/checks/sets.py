@@ -1,15 +1,17 @@
 """What can only be said of a sample by looking at the whole set."""
 
+import json
 from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from sickbay.contract.finding import Finding, SampleRecord
-from sickbay.scanner.checks.pictures import PLAIN_MODES
+from sickbay.scanner.formats import PLAIN_MODES
 
 _SHOWN = 10  # other copies named in a finding
+_ROOM = 3000  # characters of JSON; twice that and a little fit into a detail
 _MASK = (1 << 63) - 1
 
 
@@ -56,6 +58,12 @@ class Group:
     def others(self, path: str) -> list[str]:
         """The first few paths but this one."""
         return [other for other in self.paths if other != path][:_SHOWN]
+
+
+def _fitting(texts: Sequence[str]) -> list[str]:
+    """As many of the texts as a finding's detail has room for; paths may be very long."""
+    sizes = accumulate(len(json.dumps(text)) for text in texts)
+    return [text for text, size in zip(texts, sizes, strict=True) if size <= _ROOM]
 
 
 class WholeSet:
@@ -108,8 +116,8 @@ def duplicate(record: SampleRecord, whole: WholeSet) -> Finding | None:
         message += f" and {group.copies - 2} more"
     if len(group.labels) > 1:
         message += f", under {len(group.labels)} labels"
-    labels = sorted(group.labels)[:_SHOWN]
-    detail = {"copies": group.copies, "others": others, "labels": labels}
+    labels = _fitting(sorted(group.labels)[:_SHOWN])
+    detail = {"copies": group.copies, "others": _fitting(others), "labels": labels}
     return Finding.of("image.duplicate", record.path.text, message + ".", None, **detail)
 
 
@@ -125,7 +133,7 @@ def split_leak(record: SampleRecord, whole: WholeSet) -> Finding | None:
         "group": record.sha256,
         "splits": sorted(groups),
         "copies": sum(group.copies for group in groups.values()),
-        "others": elsewhere[:_SHOWN],
+        "others": _fitting(elsewhere[:_SHOWN]),
     }
     message = (
         f"The same content stands in {', '.join(name or 'no split' for name in sorted(groups))}."
@@ -139,7 +147,7 @@ def name_collision(record: SampleRecord, whole: WholeSet) -> Finding | None:
     if not others:
         return None
     message = f"Only upper and lower case tell it from {others[0]!r}."
-    return Finding.of("file.name-collision", record.path.text, message, others=others)
+    return Finding.of("file.name-collision", record.path.text, message, others=_fitting(others))
 
 
 def odd_one_out(record: SampleRecord, whole: WholeSet) -> Finding | None:

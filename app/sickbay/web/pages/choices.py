@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from gettext import gettext as _
 from typing import Any
 
 from sickbay.quarantine.queue.facets import Count, Facets
 from sickbay.quarantine.queue.filters import Filter
 from sickbay.quarantine.tables import Status
+from sickbay.web.language import _
 from sickbay.web.pages.address import SIZES, Address, any_status
 
 _OPEN_MOST = 12

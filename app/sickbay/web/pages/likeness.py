@@ -1,10 +1,10 @@
 """How a sample and its replacement look, and where its copies are."""
 
 from dataclasses import dataclass
-from gettext import gettext as _
 
 from sickbay.quarantine.queue.sample import SampleView
 from sickbay.quarantine.tables import Status
+from sickbay.web.language import _
 from sickbay.web.pages.address import Address
 from sickbay.web.pages.choices import Choice
 from sickbay.web.pages.tiles import Look, look

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from gettext import gettext as _
 from http import HTTPStatus
 from typing import Any
 
@@ -19,6 +18,7 @@ from sickbay.quarantine.decisions.subjects import subjects
 from sickbay.quarantine.queue.place import place
 from sickbay.web.errors import wants_page
 from sickbay.web.identity import Who
+from sickbay.web.language import _
 from sickbay.web.pages import words
 from sickbay.web.pages.address import Address
 from sickbay.web.pages.replacement import UnfitFile

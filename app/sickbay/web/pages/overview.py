@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from gettext import gettext as _
 from http import HTTPStatus
 from typing import Any
 
@@ -20,10 +19,11 @@ from sickbay.quarantine.tables import Status
 from sickbay.releases.counts import KEPT
 from sickbay.releases.find import ReleaseView, releases
 from sickbay.web.identity import Viewer, Who
+from sickbay.web.language import _
 from sickbay.web.pages import balance
 from sickbay.web.pages.balance import ClassRow
 from sickbay.web.pages.choices import status_name
-from sickbay.web.pages.shell import Shell, shell
+from sickbay.web.pages.shell import Shell, bare, enter, shell
 from sickbay.web.parameters import DataSetName
 from sickbay.web.render import page
 from sickbay.web.site import Here
@@ -110,7 +110,7 @@ def all_data_sets(request: Request, site: Here, me: Viewer) -> Response:
         if len(cards) == 1:
             return RedirectResponse(f"/datasets/{cards[0].name}", HTTPStatus.SEE_OTHER)
         shown = DataSetsPage(
-            shell=shell(session, me, None, "overview"),
+            shell=bare(me, "overview"),
             cards=tuple(_row(session, card) for card in cards),
             server=str(request.base_url).rstrip("/"),
         )
@@ -131,11 +131,12 @@ def view(session: Session, me: Who, name: str) -> OverviewPage:
     Raises:
         NotFound: there is none of that name.
     """
-    card = data_sets.card(session, data_sets.find(session, name).id)
+    entered = enter(session, name)
+    card = entered.card
     summary = card.scan.summary if card.scan else {}
     reasons: Mapping[str, int] = summary.get("reasons", {})
     return OverviewPage(
-        shell=shell(session, me, card, "overview"),
+        shell=shell(session, me, entered, "overview"),
         card=card,
         summary=summary,
         skipped=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),

@@ -1,14 +1,13 @@
 """The queue: tiles, facets, and what can be done with all that match."""
 
 from dataclasses import dataclass
-from gettext import gettext as _
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
-from sickbay.quarantine import data_sets
 from sickbay.quarantine.data_sets import DataSetCard
+from sickbay.quarantine.decisions.moves import LEGAL
 from sickbay.quarantine.decisions.reasons import REASONS, Reason
 from sickbay.quarantine.queue.facets import facets as count_facets
 from sickbay.quarantine.queue.facets import total
@@ -18,11 +17,12 @@ from sickbay.quarantine.queue.page import Tile
 from sickbay.quarantine.queue.page import page as read_page
 from sickbay.quarantine.tables import Status
 from sickbay.web.identity import Viewer, Who
+from sickbay.web.language import _
 from sickbay.web.pages import choices, words
 from sickbay.web.pages.address import Address, any_status, of_pairs
 from sickbay.web.pages.choices import Choice, FacetView
 from sickbay.web.pages.likeness import NOT_HERE
-from sickbay.web.pages.shell import Shell, shell
+from sickbay.web.pages.shell import Shell, enter, shell
 from sickbay.web.pages.tiles import Look, look
 from sickbay.web.parameters import DataSetName
 from sickbay.web.render import page
@@ -31,6 +31,7 @@ from sickbay.web.site import Here
 router = APIRouter()
 PAGE_SIZE = 60
 """Tiles of one page: fills a wide screen, and divides by 2, 3, 4, 5 and 6 columns."""
+_OFFERED = (words.KEEP, words.LEAVE_OUT, words.REOPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class QueueView:
     sizes: tuple[Choice, ...]
     size: str
     acts: tuple[words.ActView, ...]
+    ask_acts: tuple[words.ActView, ...]
     reasons: tuple[Reason, ...]
     downloads: dict[str, str]
     empty: str
@@ -103,13 +105,16 @@ def view(session: Session, me: Who, here: Address, problem: str = "") -> QueueVi
         NotFound: there is no such data set.
         BadInput: the place in the queue cannot be read.
     """
-    card = data_sets.card(session, data_sets.find(session, here.data_set).id)
+    entered = enter(session, here.data_set)
+    card = entered.card
+    at_hand = card.root is not None
+    suffix = f"?{here.query}" if here.query else ""
     found = read_page(session, card.id, here.chosen, here.after, PAGE_SIZE)
     return QueueView(
-        shell=shell(session, me, card, "review"),
+        shell=shell(session, me, entered, "review"),
         title=_title(here.chosen),
         query=here.query,
-        tiles=tuple(tile_view(here, tile, at_hand=card.root is not None) for tile in found.tiles),
+        tiles=tuple(tile_view(here, tile, suffix=suffix, at_hand=at_hand) for tile in found.tiles),
         total=found.total,
         first=found.first,
         last=found.last,
@@ -124,6 +129,7 @@ def view(session: Session, me: Who, here: Address, problem: str = "") -> QueueVi
         sizes=choices.sizes(here),
         size=here.size,
         acts=_acts(here.chosen),
+        ask_acts=_acts_on_all(here.chosen),
         reasons=REASONS,
         downloads={ending: here.listing(ending) for ending in ("tsv", "jsonl")},
         empty=_why_empty(card, here.chosen) if not found.tiles else "",
@@ -132,13 +138,16 @@ def view(session: Session, me: Who, here: Address, problem: str = "") -> QueueVi
     )
 
 
-def tile_view(here: Address, tile: Tile, *, at_hand: bool) -> TileView:
-    """Return a tile as the grid shows it; ``at_hand``: the files are on this machine."""
+def tile_view(here: Address, tile: Tile, *, suffix: str, at_hand: bool) -> TileView:
+    """Return a tile as the grid shows it.
+
+    ``suffix`` is the queue's query, put together once; ``at_hand``: files are on this machine.
+    """
     return TileView(
         id=tile.id,
         version=tile.version,
         status=tile.status,
-        href=here.sample(tile.id),
+        href=f"{here.base}/samples/{tile.id}{suffix}",
         path=tile.path,
         code=tile.worst_code,
         severity=str(tile.worst_severity or ""),
@@ -169,11 +178,12 @@ def _next(here: Address, found: Found) -> str:
 
 def _acts(chosen: Filter) -> tuple[words.ActView, ...]:
     """Return the acts that some status of the filter allows."""
-    held = Status.HELD in chosen.status
-    clean = Status.CLEAN in chosen.status
-    decided = not {Status.HELD, Status.CLEAN}.issuperset(chosen.status)
-    acts = ((words.KEEP, held), (words.LEAVE_OUT, held or clean), (words.REOPEN, decided))
-    return tuple(act for act, possible in acts if possible)
+    return tuple(act for act in _OFFERED if LEGAL[act.action][0].intersection(chosen.status))
+
+
+def _acts_on_all(chosen: Filter) -> tuple[words.ActView, ...]:
+    """Return the acts that every status of the filter allows."""
+    return tuple(act for act in _OFFERED if LEGAL[act.action][0].issuperset(chosen.status))
 
 
 def _why_empty(card: DataSetCard, chosen: Filter) -> str:

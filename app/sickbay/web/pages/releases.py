@@ -9,19 +9,20 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from sickbay.contract.errors import Refused
+from sickbay.contract.manifest import FILES
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.queue.filters import Filter
 from sickbay.quarantine.tables import Status
 from sickbay.releases import find
 from sickbay.releases.counts import Counts, count
-from sickbay.releases.find import ReleaseView
+from sickbay.releases.find import FileView, ReleaseView
 from sickbay.releases.make import make
 from sickbay.web.identity import Reviewer, Viewer, Who
 from sickbay.web.pages import balance
 from sickbay.web.pages.address import Address
 from sickbay.web.pages.balance import ClassRow
 from sickbay.web.pages.form import Form
-from sickbay.web.pages.shell import Shell, shell
+from sickbay.web.pages.shell import Shell, enter, shell
 from sickbay.web.parameters import DataSetName
 from sickbay.web.render import page
 from sickbay.web.site import Here, Site
@@ -64,6 +65,7 @@ class ReleasePage:
 
     shell: Shell
     release: ReleaseView
+    files: tuple[FileView, ...]
     balance: tuple[ClassRow, ...]
     warned: tuple[Warned, ...]
     warn_percent: str
@@ -116,10 +118,10 @@ def _list(
     request: Request, site: Site, me: Who, name: str, problem: str = "", *, asking: bool = False
 ) -> Response:
     with site.database.reading() as session:
-        card = data_sets.card(session, data_sets.find(session, name).id)
+        entered = enter(session, name)
         shown = ReleasesPage(
-            shell=shell(session, me, card, "releases"),
-            counts=count(session, card.id),
+            shell=shell(session, me, entered, "releases"),
+            counts=count(session, entered.card.id),
             releases=tuple(find.releases(session, name)),
             asking=asking,
             problem=problem,
@@ -129,16 +131,17 @@ def _list(
 
 
 def _view(session: Session, site: Site, me: Who, name: str, release: ReleaseView) -> ReleasePage:
-    card = data_sets.card(session, data_sets.find(session, name).id)
+    entered = enter(session, name)
     statistics = find.statistics(site.settings.releases, release.digest)
     rows = balance.of_statistics(statistics)
     return ReleasePage(
-        shell=shell(session, me, card, "releases"),
+        shell=shell(session, me, entered, "releases"),
         release=release,
+        files=tuple(sorted(release.files, key=lambda file: FILES.index(file.name))),
         balance=rows,
         warned=tuple(_warned(name, row) for row in rows if row.warned),
         warn_percent=f"{balance.WARN_PERCENT:g}",
-        commands=_commands(name, release, card.root),
+        commands=_commands(name, release, entered.card.root),
     )
 
 

@@ -9,7 +9,6 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
 from sickbay.contract.defects import Severity
-from sickbay.quarantine import data_sets
 from sickbay.quarantine.decisions.history import Entry
 from sickbay.quarantine.decisions.reasons import REASONS, Reason
 from sickbay.quarantine.queue.place import Neighbours
@@ -22,7 +21,7 @@ from sickbay.web.pages import words
 from sickbay.web.pages.address import Address, of_pairs
 from sickbay.web.pages.hexdump import DumpLine, dump
 from sickbay.web.pages.likeness import Copies, captions, copies, looks
-from sickbay.web.pages.shell import Shell, shell
+from sickbay.web.pages.shell import Shell, enter, shell
 from sickbay.web.pages.tiles import Look
 from sickbay.web.parameters import DataSetName, SampleId
 from sickbay.web.render import page
@@ -136,7 +135,8 @@ def view(
     Raises:
         NotFound: there is no such data set, or no such sample in it.
     """
-    card = data_sets.card(session, data_sets.find(session, here.data_set).id)
+    entered = enter(session, here.data_set)
+    card = entered.card
     sample = read_sample(session, card.id, sample_id)
     place = find_place(session, card.id, here.chosen, sample_id)
     history = tuple(_told(entry) for entry in sample.history)
@@ -145,7 +145,7 @@ def view(
     caption, replaced_caption = captions(sample)
     following = here.sample(place.next) if place.next else ""
     return SamplePage(
-        shell=shell(session, me, card, "review"),
+        shell=shell(session, me, entered, "review"),
         sample=sample,
         here=address,
         query=here.query,

@@ -1,6 +1,6 @@
 """What stands around every page of a data set: navigation, account, status line."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -38,18 +38,50 @@ class Shell:
     said: Said | None
 
 
-def shell(session: Session, who: Who, card: DataSetCard | None, here: str) -> Shell:
-    """Read what stands around a page; ``here`` is the current one of the main links."""
-    last = recent(session, card.id, who.name) if card else None
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The data set that a page is about, and the names of all."""
+
+    card: DataSetCard
+    names: tuple[str, ...]
+
+
+def enter(session: Session, name: str) -> Entered:
+    """Find a data set among all.
+
+    Raises:
+        NotFound: there is none of that name.
+    """
+    cards = data_sets.cards(session)
+    card = next((one for one in cards if one.name == name), None)
+    names = tuple(one.name for one in cards)
+    return Entered(card or data_sets.card(session, data_sets.find(session, name).id), names)
+
+
+def shell(session: Session, who: Who, entered: Entered, here: str) -> Shell:
+    """Read what stands around a data set's page; ``here`` is the current one of the main links."""
+    card = entered.card
+    last = recent(session, card.id, who.name)
+    return replace(
+        bare(who, here),
+        data_set=card.name,
+        data_sets=entered.names,
+        held=card.held,
+        said=said(last) if last else None,
+    )
+
+
+def bare(who: Who, here: str) -> Shell:
+    """Return what stands around a page that is about no data set."""
     return Shell(
-        data_set=card.name if card else "",
-        data_sets=tuple(one.name for one in data_sets.cards(session)),
-        held=card.held if card else 0,
+        data_set="",
+        data_sets=(),
+        held=0,
         here=here,
         person=who.name,
         role=who.role.value if who.role else "",
         may_decide=who.role is not None and who.role.covers(Role.REVIEWER),
-        said=said(last) if last else None,
+        said=None,
     )
 
 

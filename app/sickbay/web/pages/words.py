@@ -1,11 +1,10 @@
 """Words for acts and statuses, as buttons and the status line say them."""
 
 from dataclasses import dataclass, replace
-from gettext import gettext as _
-from gettext import ngettext
 
 from sickbay.quarantine.decisions.reasons import REASONS
 from sickbay.quarantine.tables import Action, Status
+from sickbay.web.language import _, ngettext
 
 _REASONS = {reason.code: reason.label for reason in REASONS}
 

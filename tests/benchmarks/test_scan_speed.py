@@ -1,12 +1,11 @@
 """CPU per picture of a scan beside a naive loop and beside the bare decoder, in one run.
 
-    python tests/benchmarks/scan_speed.py [PICTURES]
+    python -m tests.benchmarks.test_scan_speed [PICTURES]
 
 Children are counted. One generated tree: 500 x 375 JPEGs of about 100 KB, 5 % PNG, 2 % damaged
 (truncated, a zeroed block, zero bytes, text called .jpg).
 """
 
-import contextlib
 import hashlib
 import io
 import resource
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 import simplejpeg
 from PIL import Image
 from tests.pictures import jpeg, png, truncated, write, zeroed
@@ -24,6 +24,7 @@ from tests.pictures import jpeg, png, truncated, write, zeroed
 from sickbay.contract.finding import FileRecord, SampleRecord, ScanRecord, SummaryRecord
 from sickbay.scanner import scan
 
+_PICTURES = 4000
 _DISTINCT = 50  # pictures encoded; each file then gets a comment of its own
 _SIZE = (500, 375)
 
@@ -39,7 +40,7 @@ class Tree:
 
 def make_tree(root: Path, count: int) -> Tree:
     """Write ``count`` pictures below ``root``; every fiftieth is damaged, every twentieth PNG."""
-    jpegs = [jpeg(seed, _SIZE, quality=93) for seed in range(_DISTINCT)]
+    jpegs = [jpeg(seed, _SIZE, quality=92) for seed in range(_DISTINCT)]
     pngs = [png(seed, _SIZE) for seed in range(5)]
     bad = set()
     for number in range(count):
@@ -169,18 +170,37 @@ def compare(tree: Tree) -> dict[str, Measured]:
     return {name: measured(way, tree) for name, way in ways.items()}
 
 
+def table(results: dict[str, Measured], bad: int) -> str:
+    """Lay the results out beside the two they are measured against."""
+    naive_ms, bare_ms = results["naive loop"].cpu_ms, results["bare decoder"].cpu_ms
+    rows = [f"{'':24}{'CPU ms':>8}{'of naive':>10}{'of bare':>9}{'wall ms':>9}{'found':>8}"]
+    for name, line in results.items():
+        shares = f"{line.cpu_ms / naive_ms:>10.0%}{line.cpu_ms / bare_ms:>9.0%}"
+        found = f"{line.found}/{bad}"
+        rows.append(f"{name:24}{line.cpu_ms:8.2f}{shares}{line.wall_ms:9.2f}{found:>8}")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.mark.soak
+def test_a_scan_is_cheaper_than_a_naive_loop_and_little_dearer_than_the_decoder(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    tree = make_tree(tmp_path, _PICTURES)
+    results = compare(tree)
+    record_property("table", table(results, len(tree.bad)))
+    one, two = results["sickbay, one process"], results["sickbay, two processes"]
+    assert one.found == two.found == len(tree.bad)
+    assert one.cpu_ms <= 0.75 * results["naive loop"].cpu_ms
+    assert one.cpu_ms <= 1.25 * results["bare decoder"].cpu_ms
+    assert two.cpu_ms <= 1.15 * one.cpu_ms
+
+
 def main(count: int) -> None:
     """Print the table."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(KeyboardInterrupt):
+    with tempfile.TemporaryDirectory() as folder:
         tree = make_tree(Path(folder), count)
-        results = compare(tree)
-        naive_ms, bare_ms = results["naive loop"].cpu_ms, results["bare decoder"].cpu_ms
-        print(f"{'':24}{'CPU ms':>8}{'of naive':>10}{'of bare':>9}{'wall ms':>9}{'found':>8}")
-        for name, line in results.items():
-            shares = f"{line.cpu_ms / naive_ms:>10.0%}{line.cpu_ms / bare_ms:>9.0%}"
-            found = f"{line.found}/{len(tree.bad)}"
-            print(f"{name:24}{line.cpu_ms:8.2f}{shares}{line.wall_ms:9.2f}{found:>8}")
+        sys.stdout.write(table(compare(tree), len(tree.bad)))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 4000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else _PICTURES)
