@@ -48,8 +48,7 @@ class SickbayLogger(Logger):
         self._run.log(metrics, step)
 
     def save(self) -> None:
-        """Hand over what waits."""
-        self._run.flush()
+        """Do nothing: Lightning calls it at every step, and points are written by themselves."""
 
     def finalize(self, status: str) -> None:
         """Leave the run where the training failed; else only hand over, for a test may follow."""
