@@ -26,4 +26,4 @@ def attempt_ids(
     elif not every:
         wanted = Attempt.id == row.attempt_id
     rows = session.execute(select(Attempt.id, Attempt.number).where(wanted))
-    return dict(rows.tuples().all())
+    return dict(rows.all())

@@ -1,6 +1,6 @@
 """Runs as lists show them: the newest attempt's state, last value and spark, a page at a time."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -115,7 +115,7 @@ def row(session: Session, key: str, *, at: datetime | None = None) -> RunRow:
 
 def _rows(
     session: Session,
-    query: Select[tuple[Run, Attempt]],
+    query: Select[Run, Attempt],
     after: int | None,
     size: int,
     at: datetime,
@@ -123,28 +123,29 @@ def _rows(
     """Return rows with the id to go on after, one more than asked for where there are more."""
     if after is not None:
         query = query.where(Run.attempt_id < after)
-    found = session.execute(query.order_by(Run.attempt_id.desc()).limit(size + 1)).tuples().all()
+    query = query.order_by(Run.attempt_id.desc()).limit(size + 1)
+    found = [(run, attempt) for run, attempt in session.execute(query)]
+    known = _known(session, found)
+    return [(attempt.id, _row(run, attempt, known, at)) for run, attempt in found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What lists show beside the rows, by attempt or run."""
+
+    sparks: Mapping[int, Mapping[str, list[Any]]]
+    ranks: Mapping[int, _Ranks]
+    failures: Mapping[int, int]
+
+
+def _known(session: Session, found: Sequence[tuple[Run, Attempt]]) -> _Known:
     ids = [attempt.id for _, attempt in found]
-    sparks = {
-        one.attempt_id: columns(spark.read(one.width, one.data).buckets)
-        for one in session.scalars(select(Spark).where(Spark.attempt_id.in_(ids)))
-    }
-    ranks = _ranks(session, ids)
-    failures = count(session, [run.id for run, _ in found])
-    return [
-        (
-            attempt.id,
-            _row(
-                run,
-                attempt,
-                sparks.get(attempt.id, {}),
-                ranks.get(attempt.id, _Ranks()),
-                failures.get(run.id, 0),
-                at,
-            ),
-        )
-        for run, attempt in found
-    ]
+    sparks = session.scalars(select(Spark).where(Spark.attempt_id.in_(ids)))
+    return _Known(
+        {one.attempt_id: columns(spark.read(one.width, one.data).buckets) for one in sparks},
+        _ranks(session, ids),
+        count(session, [run.id for run, _ in found]),
+    )
 
 
 def _ranks(session: Session, attempts: Iterable[int]) -> Mapping[int, _Ranks]:
@@ -161,14 +162,8 @@ def _ranks(session: Session, attempts: Iterable[int]) -> Mapping[int, _Ranks]:
     return {attempt_id: _Ranks(*rest) for attempt_id, *rest in rows}
 
 
-def _row(
-    run: Run,
-    attempt: Attempt,
-    drawn: Mapping[str, list[Any]],
-    ranks: _Ranks,
-    failures: int,
-    at: datetime,
-) -> RunRow:
+def _row(run: Run, attempt: Attempt, known: _Known, at: datetime) -> RunRow:
+    ranks = known.ranks.get(attempt.id, _Ranks())
     return RunRow(
         key=run.key,
         name=run.name,
@@ -184,8 +179,8 @@ def _row(
         main=attempt.main,
         last_step=attempt.last_step,
         last_value=attempt.last_word or attempt.last_value,
-        spark=drawn,
-        failures=failures,
+        spark=known.sparks.get(attempt.id, {}),
+        failures=known.failures.get(run.id, 0),
         dropped=attempt.dropped,
         missing=ranks.missing,
         lag_s=ranks.lag_s,

@@ -124,7 +124,7 @@ def _spans(session: Session, source: Source) -> list[tuple[int, int]]:
         .where(Chunk.series_id == source.series.id)
         .order_by(Chunk.first_step, Chunk.id)
     )
-    return list(rows.tuples())
+    return list(rows)
 
 
 def count_points(session: Session, run: str) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sickbay.runs.curves.points import Ints, Points
+from sickbay.runs.curves.points import Points
 
 Buckets = npt.NDArray[np.void]
 """Rows of :data:`BUCKET`, ascending by ``bucket``."""
@@ -46,6 +46,17 @@ BUCKET = np.dtype(
 are of those. ``began`` and ``ended`` are the earliest and latest time, in microseconds, and
 ``odd_step`` the first step with a non-finite value (:data:`MOST` where there is none)."""
 
+_EXTREMES: tuple[tuple[np.ufunc, tuple[str, ...]], ...] = (
+    (np.minimum, ("low",)),
+    (np.maximum, ("high",)),
+    (np.minimum, ("first_step", "first_time", "first")),
+    (np.maximum, ("last_step", "last_time", "last")),
+    (np.minimum, ("began",)),
+    (np.maximum, ("ended",)),
+    (np.minimum, ("odd_step",)),
+)
+"""Which extreme of which fields a wider bucket takes: of the first field, then of the next
+among those that share it."""
 _COUNTS = ("n", "nan", "pos_inf", "neg_inf", "total")
 _EFFORT = 1
 
@@ -101,43 +112,33 @@ def combined(parts: Sequence[Buckets]) -> Buckets:
     return _reduced(rows, starts)
 
 
-def _reduced(rows: Buckets, starts: Ints | npt.NDArray[np.intp]) -> Buckets:
+def _reduced(rows: Buckets, starts: npt.NDArray[np.intp]) -> Buckets:
     """Reduce sorted rows to one for each group that begins at ``starts``."""
     out = rows[starts].copy()
     group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
     with np.errstate(over="ignore", invalid="ignore"):
         for name in _COUNTS:
             out[name] = np.add.reduceat(rows[name], starts)
-    for ufunc, order in (
-        (np.minimum, ("low",)),
-        (np.maximum, ("high",)),
-        (np.minimum, ("first_step", "first_time", "first")),
-        (np.maximum, ("last_step", "last_time", "last")),
-        (np.minimum, ("began",)),
-        (np.maximum, ("ended",)),
-        (np.minimum, ("odd_step",)),
-    ):
-        _ranked(rows, out, starts, group, ufunc, order)
+    for ufunc, order in _EXTREMES:
+        there: npt.NDArray[np.bool_] | None = None
+        for name in order:
+            column = rows[name]
+            if there is not None:
+                column = np.where(there, column, _worst(ufunc, column.dtype))
+            out[name] = ufunc.reduceat(column, starts)
+            same = column == out[name][group]
+            there = same if there is None else there & same
     for name in ("low", "high"):
-        there = rows[name] == out[name][group]
-        steps = np.where(there, rows[f"{name}_step"], MOST)
+        steps = np.where(rows[name] == out[name][group], rows[f"{name}_step"], MOST)
         out[f"{name}_step"] = np.minimum.reduceat(steps, starts)
     return out
 
 
-def _ranked(
-    rows: Buckets, out: Buckets, starts: Any, group: Any, ufunc: np.ufunc, order: Sequence[str]
-) -> None:
-    """Fill fields by rank: the extreme of the first, among those the extreme of the next, …."""
-    there: Any = None
-    for name in order:
-        worst = -np.inf if ufunc is np.maximum else np.inf
-        if rows[name].dtype.kind == "i":
-            worst = LEAST if ufunc is np.maximum else MOST
-        column = rows[name] if there is None else np.where(there, rows[name], worst)
-        out[name] = ufunc.reduceat(column, starts)
-        same = column == out[name][group]
-        there = same if there is None else there & same
+def _worst(ufunc: np.ufunc, kind: np.dtype[Any]) -> float | int:
+    """Return what never wins."""
+    if kind.kind == "i":
+        return LEAST if ufunc is np.maximum else MOST
+    return -np.inf if ufunc is np.maximum else np.inf
 
 
 def pack(buckets: Buckets) -> bytes:

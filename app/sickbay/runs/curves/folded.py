@@ -195,6 +195,6 @@ def _level(session: Session, made: FoldedSeries, level: int) -> Buckets:
     rows = session.execute(
         select(Page.page, Page.data).where(Page.series_id == made.series_id, Page.level == level)
     )
-    pages = {page: data for page, data in rows}
+    pages = dict(rows.all())
     pages |= {page: data for (at, page), data in made.pages.items() if at == level}
     return b.combined([b.unpack(data) for data in pages.values()])

@@ -48,7 +48,7 @@ def _series(session: Session, key: tuple[int, int], made: Sequence[FoldedSeries]
             {"attempt_id": attempt_id, "name": one.name, "rank": rank, **_state(one)} for one in new
         ]
         created = session.execute(insert(Series).returning(Series.name, Series.id), rows)
-        ids |= {name: series_id for name, series_id in created}
+        ids |= dict(created.all())
     if old:
         session.execute(update(Series), [{"id": one.series_id, **_state(one)} for one in old])
     return ids

@@ -22,7 +22,7 @@ FACTOR = 4
 
 def width_of(level: int) -> int:
     """Return how many steps a bucket of a level has."""
-    return FACTOR**level
+    return 1 << (2 * level)
 
 
 def built(points: Points) -> tuple[int, list[Buckets]]:
@@ -58,6 +58,8 @@ def level_for(width: int, base: int | None, kept: int) -> int | None:
 def places(found: Buckets, size: int) -> dict[int, Buckets]:
     """Return buckets by the page they lie on, ``size`` intervals a page."""
     pages = found["bucket"] // size
-    starts = np.flatnonzero(np.diff(pages, prepend=pages[0] - 1)) if len(pages) else []
+    if not len(pages):
+        return {}
+    starts = np.flatnonzero(np.diff(pages, prepend=pages[0] - 1)).tolist()
     ends = [*starts[1:], len(pages)]
     return {int(pages[start]): found[start:end] for start, end in zip(starts, ends, strict=True)}

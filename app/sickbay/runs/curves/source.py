@@ -113,7 +113,7 @@ def sources(
     if ranks is not None:
         query, waits = query.where(Series.rank.in_(ranks)), waits.where(Waiting.rank.in_(ranks))
     folded = {(series.attempt_id, series.rank): series for series in session.scalars(query)}
-    waiting = _waiting(session.execute(waits).tuples(), name)
+    waiting = _waiting(session.execute(waits), name)
     return [
         Source(attempts[key[0]], key[1], folded.get(key), joined(waiting.get(key, [])))
         for key in sorted({*folded, *waiting})

@@ -11,7 +11,7 @@ from sickbay.runs.failures.ready import ReadyFailure
 from sickbay.runs.failures.tables import Failure, FailureGroup, FailureSample
 
 _EARLY = (
-    Failure.attempt_id == bindparam("attempt_id"),
+    Failure.attempt_id == bindparam("its_attempt"),
     Failure.secondary.is_(True),
     Failure.time.between(bindparam("since"), bindparam("until")),
 )
@@ -40,7 +40,7 @@ _MOVE_SAMPLES = (
 
 def adopt(session: Session, groups: Groups, attempt_id: int, roots: Sequence[ReadyFailure]) -> None:
     """Move what followed from these root causes and came first into the first one's group."""
-    window = {"attempt_id": attempt_id, **around(roots)}
+    window = {"its_attempt": attempt_id, **around(roots)}
     orphaned = session.connection().execute(_ORPHANED, window).scalars().all()
     root = groups.root(attempt_id, roots) if orphaned else None
     if root is None:
@@ -53,7 +53,9 @@ def adopt(session: Session, groups: Groups, attempt_id: int, roots: Sequence[Rea
 def _move(session: Session, values: dict[str, Any]) -> None:
     connection = session.connection()
     connection.execute(_MOVE, values)
-    connection.execute(_MOVE_SAMPLES, values)
+    connection.execute(
+        _MOVE_SAMPLES, {"its_group": values["its_group"], "root": values["root"]}
+    )
     group = _recount(session, values["its_group"])
     group.merged_into = values["root"] if group.failures == 0 else None
 

@@ -233,4 +233,4 @@ def count(session: Session, runs: Sequence[int]) -> dict[int, int]:
         .where(FailureGroup.run_id.in_(runs))
         .group_by(FailureGroup.run_id)
     )
-    return dict(rows.tuples().all())
+    return dict(rows.all())

@@ -38,4 +38,7 @@ def marks(
     )
     if attempts is not None:
         query = query.where(Failure.attempt.in_(attempts))
-    return [Mark(*row) for row in session.execute(query)]
+    return [
+        Mark(attempt, step or 0, what, group_id, rank, number)
+        for attempt, step, what, group_id, rank, number in session.execute(query)
+    ]

@@ -114,5 +114,5 @@ def _samples(session: Session, attempt: AttemptNow, paths: set[bytes]) -> Mappin
             "data_set_id": attempt.data_set_id,
             "paths": wanted[start : start + _PATHS_AT_ONCE],
         }
-        found.update(session.connection().execute(_SAMPLES, values).tuples().all())
+        found.update(session.connection().execute(_SAMPLES, values).all())
     return found
