@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sickbay.trainer.environment import at_once, command, describe, git, packages
+from sickbay.trainer.environment import ask_git, at_once, command, describe, git, packages
 from sickbay.trainer.plain import HIDDEN
 
 if TYPE_CHECKING:
@@ -53,17 +53,17 @@ def test_git_is_asked_for_revision_branch_and_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = _repository(tmp_path, monkeypatch)
-    clean = git()
+    clean = git(ask_git())
     assert len(clean["revision"]) == 40
     assert (clean["branch"], clean["dirty"]) == ("trunk", False)
     script.write_text("changed\n")
-    assert git()["dirty"] is True
+    assert git(ask_git())["dirty"] is True
 
 
 def test_without_git_nothing_is_said_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", [str(tmp_path / "train.py")])
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert git() == {}
+    assert git(ask_git()) == {}
 
 
 def test_other_ranks_leave_out_what_is_the_same_for_all() -> None:

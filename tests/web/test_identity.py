@@ -37,6 +37,13 @@ ALLOWED = {
     "HEAD /api/v1/datasets/{name}/releases/{wanted}/{file}": PEOPLE | {RELEASES},
     "GET /blobs/sha256/{sha256}": PEOPLE | {RELEASES},
     "HEAD /blobs/sha256/{sha256}": PEOPLE | {RELEASES},
+    "POST /api/v1/runs": {EVENTS},
+    "POST /api/v1/runs/{run}/events": {EVENTS},
+    "GET /api/v1/runs": PEOPLE,
+    "GET /api/v1/runs/{run}": PEOPLE,
+    "GET /api/v1/runs/{run}/series": PEOPLE,
+    "GET /api/v1/runs/{run}/chart": PEOPLE,
+    "GET /api/v1/runs/{run}/points.csv": PEOPLE,
     "GET /": PEOPLE,
     "GET /datasets/{name}": PEOPLE,
     "GET /datasets/{name}/review": PEOPLE,
@@ -58,7 +65,7 @@ ALLOWED = {
     "GET /datasets/{name}/releases/{wanted}": PEOPLE,
 }
 PUBLIC = {"GET /healthz", "GET /login", "POST /login"}
-FILLED = {"name": "pets", "sample_id": "1", "number": "0", "key": "0" * 32, "sha256": "0" * 64}
+FILLED = {"name": "pets", "sample_id": "1", "number": "0", "key": "0" * 32, "sha256": "0" * 64, "run": "0" * 16}
 
 Visitors = dict[str, TestClient]
 
