@@ -4,6 +4,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from sickbay.contract.event import MAX_SERIES, Points
@@ -37,6 +38,7 @@ def _step(step: Any) -> int:
     return number
 
 
+@lru_cache(maxsize=4096)
 def _name(series: Any) -> str:
     """Return a name that the server takes; too long a one keeps both its ends."""
     name = _CONTROL.sub(" ", str(series).encode("utf-8", "replace").decode("utf-8"))

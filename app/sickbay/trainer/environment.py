@@ -13,13 +13,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sickbay.trainer.plain import HIDDEN, names_secret, without_secrets
 
+Git: TypeAlias = subprocess.Popen[bytes]
 GIT_TIMEOUT = 5.0
-"""Seconds that git may take for one question; a huge work tree on a slow disk takes more."""
+"""Seconds that git may take; a huge work tree on a slow disk takes more, and is left out."""
+_QUESTION = ("status", "--porcelain=v2", "--branch", "--untracked-files=no")
 _DIST = re.compile(r"([A-Za-z0-9][A-Za-z0-9._]*)-([^-]+)\.(?:dist|egg)-info")
 _SETTING = re.compile(r"--?([\w.\-]+)(=.*)?|([\w.]+)(=.*)")
 _MOST_PACKAGES = 2000
@@ -42,7 +45,9 @@ def describe(found: Callable[[Mapping[str, Any]], None], *, whole: bool) -> thre
         found: called once, from another thread.
         whole: also packages and git, which are the same for all ranks; else this host's part.
     """
-    parts = _PARTS if whole else _OF_THIS_HOST
+    parts = dict(_PARTS if whole else _OF_THIS_HOST)
+    if whole:
+        parts["git"] = partial(git, ask_git())
 
     def gather() -> None:
         facts = at_once()
@@ -89,34 +94,43 @@ def packages() -> dict[str, str]:
     return dict(sorted(found.items())[:_MOST_PACKAGES])
 
 
-def git() -> dict[str, Any]:
-    """Return revision, branch and dirtiness of the work tree that the script stands in."""
+def ask_git() -> Git | None:
+    """Ask git for the state of the work tree that the script stands in, without waiting.
+
+    Starting a process keeps the interpreter from everything else for some milliseconds, so that
+    this is done while the training has not begun.
+    """
     script = Path(sys.argv[0] if sys.argv else "").absolute().parent
     folder = script if script.is_dir() else Path.cwd()
-    revision = _git(folder, "rev-parse", "HEAD")
-    if not revision:
-        return {}
-    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return {
-        "revision": revision,
-        "branch": _git(folder, "rev-parse", "--abbrev-ref", "HEAD"),
-        "dirty": None if changed is None else bool(changed),
-    }
-
-
-def _git(folder: Path, *question: str) -> str | None:
-    with suppress(OSError, subprocess.SubprocessError):
-        answer = subprocess.run(  # noqa: S603 (fixed words, no shell)
-            ["git", "-C", str(folder), *question],  # noqa: S607 (git is where the user has it)
-            capture_output=True,
+    with suppress(OSError):
+        return subprocess.Popen(  # noqa: S603 (fixed words, no shell)
+            ["git", "-C", str(folder), *_QUESTION],  # noqa: S607 (git is where the user has it)
             stdin=subprocess.DEVNULL,
-            timeout=GIT_TIMEOUT,
-            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
         )
-        if answer.returncode == 0:
-            return answer.stdout.decode("utf-8", "replace").strip()[:100_000]
     return None
+
+
+def git(asked: Git | None) -> dict[str, Any]:
+    """Return revision, branch and dirtiness of the script's work tree, if it stands in one."""
+    if asked is None:
+        return {}
+    try:
+        lines = asked.communicate(timeout=GIT_TIMEOUT)[0].decode("utf-8", "replace").splitlines()
+    except subprocess.TimeoutExpired:
+        asked.kill()
+        asked.communicate()
+        return {}
+    facts = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# branch."))
+    if asked.returncode != 0 or not facts:
+        return {}
+    return {
+        "revision": facts.get("branch.oid", ""),
+        "branch": facts.get("branch.head", ""),
+        "dirty": any(not line.startswith("#") for line in lines),
+    }
 
 
 def torch() -> dict[str, Any]:
@@ -162,6 +176,5 @@ _OF_THIS_HOST: Mapping[str, Callable[[], Any]] = {
 _PARTS: Mapping[str, Callable[[], Any]] = {
     **_OF_THIS_HOST,
     "scheduler": scheduler,
-    "git": git,
     "packages": packages,
 }

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 TIMEOUT = 10.0
 """Seconds without a byte before a connection is given up."""
 _AS_LONG_AS_IT_TAKES = 1e9
+SPACING = 0.3
+"""Seconds between requests while there is little to send: a request costs about a millisecond."""
+_MANY = 200
 _LOOK = 0.5
 _WAIT, _WAIT_HURT = 5.0, 1.0
 """Seconds without progress that leaving waits for, and where the last request failed."""
@@ -47,6 +50,7 @@ class Sender:
         self._tray = tray
         self._delivered = Delivered()
         self._wake = threading.Event()
+        self._leave = threading.Event()
         self._hurt = False
         self._progress = 0.0
         self._deadline: float | None = None
@@ -66,6 +70,7 @@ class Sender:
         """Send what is left, for at most ``timeout`` seconds, and only while there is progress."""
         begun = time.monotonic()
         self._deadline = begun + timeout
+        self._leave.set()
         self._wake.set()
         while self._thread.is_alive() and time.monotonic() < self._deadline:
             wait = _WAIT_HURT if self._hurt or self.opened is None else _WAIT
@@ -113,6 +118,8 @@ class Sender:
         self._line.deliver(self.opened, piece.events, self._delivered)
         self._progressed()
         self._spool.arrived(piece)
+        if len(piece.events) < _MANY:
+            self._leave.wait(SPACING)
         self._count_rejected()
         return True
 

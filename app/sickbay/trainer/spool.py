@@ -83,7 +83,6 @@ class Spool:
                 self._disk_failed_at = monotonic()
                 self._begin()
                 self._segments[-1].write(line, points)
-            self._make_room()
 
     def piece(self, most_events: int, most_bytes: int) -> Piece | None:
         """Return the oldest events that have not arrived yet, or nothing."""
@@ -149,6 +148,7 @@ class Spool:
         """Begin a new file, or a piece of memory where the disk takes none."""
         self._number += 1
         self._segments.append((self._may_use_disk() and self._file()) or in_memory())
+        self._make_room()
 
     def _file(self) -> Segment | None:
         make_folder(self.folder)

@@ -35,7 +35,7 @@ class Writer:
         self._spool = spool
         self._rank = rank
         self._written = written
-        self._seq = 0
+        self._seq = self._told = 0
         self._points = 0
         self._lost = 0
         self._pending: list[Waiting] = []
@@ -77,6 +77,9 @@ class Writer:
                 self._write(body, at)
         if time.monotonic() >= self._beat_at:
             self._write(Heartbeat(self._points, self._dropped()), time.time())
+        if self._seq > self._told:
+            self._told = self._seq
+            self._written()
 
     def _last_turn(self) -> None:
         self.turn()
@@ -110,7 +113,6 @@ class Writer:
         points = len(body) if isinstance(body, Points) else 0
         self._spool.append(event.to_line()[:-1], points)
         self._beat_at = time.monotonic() + HEARTBEAT
-        self._written()
 
     def _dropped(self) -> dict[str, int]:
         lost, self._lost = self._spool.lost - self._lost, self._spool.lost
@@ -125,5 +127,6 @@ class Writer:
 
 def _slowly(points: list[Waiting]) -> Iterator[Waiting]:
     for start in range(0, len(points), _SLICE):
+        if start:
+            time.sleep(_BREATH)
         yield from points[start : start + _SLICE]
-        time.sleep(_BREATH)
