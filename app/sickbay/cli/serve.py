@@ -22,6 +22,9 @@ from sickbay.settings import Settings
 
 SHUTDOWN_SECONDS = 8
 """Seconds that requests under way may take once the server is told to stop."""
+SWITCH_SECONDS = 0.0005
+"""How long a thread that computes may keep the others waiting: the writer gives the interpreter
+up with every statement, and at Python's own 5 ms waits for it longer than it works."""
 KEEP_ALIVE_SECONDS = 5
 _LOCK = "serve.lock"
 
@@ -87,6 +90,7 @@ class Running:
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
+        sys.setswitchinterval(SWITCH_SECONDS)
         uvicorn.Server(config).run(sockets=[self._listener])
 
 

@@ -6,7 +6,7 @@ bucket, and neighbours combine to a wider one: no extreme is ever lost on the wa
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,26 +68,27 @@ def no_buckets() -> Buckets:
 
 def summarised(points: Points, width: int) -> Buckets:
     """Return the buckets of points, ``width`` steps each."""
-    rows = np.empty(len(points), BUCKET)
     values, steps, times = points.values, points.steps, points.times
+    if len(points) == 0:
+        return no_buckets()
     finite = np.isfinite(values)
-    rows["bucket"] = steps // width
-    rows["n"] = finite
-    rows["nan"] = np.isnan(values)
-    rows["pos_inf"] = values == np.inf
-    rows["neg_inf"] = values == -np.inf
-    rows["total"] = np.where(finite, values, 0.0)
-    rows["odd_step"] = np.where(finite, MOST, steps)
-    rows["began"] = rows["ended"] = times
-    for name in ("low", "first"):
-        rows[name] = np.where(finite, values, np.inf)
-        rows[f"{name}_step"] = np.where(finite, steps, MOST)
-    for name in ("high", "last"):
-        rows[name] = np.where(finite, values, -np.inf)
-        rows[f"{name}_step"] = np.where(finite, steps, MOST if name == "high" else LEAST)
-    rows["first_time"] = np.where(finite, times, MOST)
-    rows["last_time"] = np.where(finite, times, LEAST)
-    return combined([rows])
+    all_finite = bool(finite.all())
+    columns: dict[str, npt.NDArray[Any]] = {"bucket": steps // width, "n": finite}
+    for name, odd in (("nan", np.isnan), ("pos_inf", np.isposinf), ("neg_inf", np.isneginf)):
+        columns[name] = np.zeros(len(values), np.bool_) if all_finite else odd(values)
+    columns["total"] = np.where(finite, values, 0.0)
+    columns["odd_step"] = np.where(finite, MOST, steps)
+    columns["began"] = columns["ended"] = times
+    for name, worst, far in (
+        ("low", np.inf, MOST),
+        ("high", -np.inf, MOST),
+        ("first", np.inf, MOST),
+        ("last", -np.inf, LEAST),
+    ):
+        columns[name] = np.where(finite, values, worst)
+        columns[f"{name}_step"] = np.where(finite, steps, far)
+        columns[f"{name}_time"] = np.where(finite, times, far)
+    return _grouped(columns)
 
 
 def widened(buckets: Buckets, factor: int) -> Buckets:
@@ -102,34 +103,39 @@ def widened(buckets: Buckets, factor: int) -> Buckets:
 def combined(parts: Sequence[Buckets]) -> Buckets:
     """Return buckets of one width put together, one row an interval."""
     rows = np.concatenate([*parts, no_buckets()])
-    if len(rows) == 0:
+    if len(rows) < 2:  # noqa: PLR2004 (one bucket needs no other)
         return rows
-    if len(rows) > 1 and not bool((np.diff(rows["bucket"]) >= 0).all()):
+    if not bool((np.diff(rows["bucket"]) >= 0).all()):
         rows = rows[np.argsort(rows["bucket"], kind="stable")]
-    starts = np.flatnonzero(np.diff(rows["bucket"], prepend=rows["bucket"][0] - 1))
-    if len(starts) == len(rows):
+    if bool((np.diff(rows["bucket"]) > 0).all()):
         return rows
-    return _reduced(rows, starts)
+    return _grouped({name: rows[name] for name in BUCKET.names or ()})
 
 
-def _reduced(rows: Buckets, starts: npt.NDArray[np.intp]) -> Buckets:
-    """Reduce sorted rows to one for each group that begins at ``starts``."""
-    out = rows[starts].copy()
-    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
+def _grouped(columns: Mapping[str, npt.NDArray[Any]]) -> Buckets:
+    """Reduce columns that are sorted by bucket to one row a bucket."""
+    bucket = columns["bucket"]
+    starts = np.flatnonzero(np.concatenate(([True], np.diff(bucket) != 0)))
+    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(bucket)))
+    out = np.empty(len(starts), BUCKET)
+    out["bucket"] = bucket[starts]
     with np.errstate(over="ignore", invalid="ignore"):
         for name in _COUNTS:
-            out[name] = np.add.reduceat(rows[name], starts)
+            kind = np.float64 if name == "total" else np.int64
+            out[name] = np.add.reduceat(columns[name], starts, dtype=kind)
     for ufunc, order in _EXTREMES:
         there: npt.NDArray[np.bool_] | None = None
         for name in order:
-            column = rows[name]
+            column = columns[name]
             if there is not None:
                 column = np.where(there, column, _worst(ufunc, column.dtype))
-            out[name] = ufunc.reduceat(column, starts)
-            same = column == out[name][group]
+            best = ufunc.reduceat(column, starts)
+            out[name] = best
+            same = column == best[group]
             there = same if there is None else there & same
     for name in ("low", "high"):
-        steps = np.where(rows[name] == out[name][group], rows[f"{name}_step"], MOST)
+        best = np.ascontiguousarray(out[name])
+        steps = np.where(columns[name] == best[group], columns[f"{name}_step"], MOST)
         out[f"{name}_step"] = np.minimum.reduceat(steps, starts)
     return out
 

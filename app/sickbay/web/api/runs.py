@@ -101,13 +101,14 @@ def chart(
     _who: Viewer,
     run: RunKey,
     name: Annotated[SeriesName, Query(alias="series")],
+    *,
     attempt: Numbers = None,
     rank: Numbers = None,
     by: charts.Axis = "step",
     since: Annotated[float | None, Query(allow_inf_nan=False)] = None,
     until: Annotated[float | None, Query(allow_inf_nan=False)] = None,
     buckets: Annotated[int, Query(ge=charts.LEAST_BUCKETS, le=charts.MOST_BUCKETS)] = 1000,
-    mean: Annotated[bool, Query()] = False,  # noqa: FBT002 (a query parameter has a name)
+    mean: bool = False,
 ) -> JSONResponse:
     """Return a series over a range, as buckets that keep every extreme."""
     with site.database.reading() as session:
