@@ -94,6 +94,24 @@ def test_integers_truths_and_whatever_becomes_a_number_are_points(online: Ward) 
     assert online.of(Finish)[0].dropped == {"refused": 1}
 
 
+def test_one_bad_value_costs_itself_only(online: Ward) -> None:
+    with sickbay.init("beside") as run:
+        run.log({"before": 1.0, "bad": "text", "after": 2.0}, step=3)
+    assert online.points("before") == [(3, 1.0)]
+    assert online.points("after") == [(3, 2.0)]
+    assert online.of(Finish)[0].dropped == {"refused": 1}
+
+
+def test_odd_names_of_series_are_made_ones_that_the_server_takes(online: Ward) -> None:
+    with sickbay.init("names") as run:
+        run.log({"a\nb": 1.0, "x" * 600: 2.0, 3: 3.0, "\ud800": 4.0, "日本": 5.0}, step=0)  # type: ignore[dict-item]  # what scripts do
+    assert online.points("a b") == [(0, 1.0)]
+    assert online.points("3") == [(0, 3.0)]
+    assert online.points("日本") == [(0, 5.0)]
+    assert online.of(Finish)[0].points == 5
+    assert not online.rejected
+
+
 def test_a_mapping_may_be_used_again_after_the_call(online: Ward) -> None:
     values = {"loss": 1.0}
     with sickbay.init("again") as run:

@@ -1,12 +1,14 @@
 """Tensors and numpy's numbers, and the errors that torch really raises."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.trainer.ward import Ward
 
 import sickbay.trainer as sickbay
+from sickbay.contract.event import Finish
 from sickbay.contract.sign import Category
 from sickbay.contract.taxonomy import classify, kind_of
 from sickbay.trainer.failing import raised
@@ -55,6 +57,56 @@ def test_a_tensor_on_another_device_is_only_read_later() -> None:
     assert kept.ready()
     with pytest.raises(ValueError, match="one number"):
         reading(torch.empty(2, device="meta"))
+
+
+class _OnGpu:
+    """Stands in for a tensor on a GPU, which this machine lacks; the event says when it is here."""
+
+    device = SimpleNamespace(type="cuda")
+
+    def __init__(self, value: float) -> None:
+        self._value = value
+
+    def detach(self) -> "_OnGpu":
+        return self
+
+    def numel(self) -> int:
+        return 1
+
+    def to(self, device: str, *, non_blocking: bool) -> "_OnGpu":
+        assert (device, non_blocking) == ("cpu", True)
+        return self
+
+    def __float__(self) -> float:
+        assert _Event.arrived, "read before it was there"
+        return self._value
+
+
+class _Event:
+    arrived = False
+
+    def record(self, stream: object) -> None:
+        assert stream == "stream"
+
+    def query(self) -> bool:
+        return _Event.arrived
+
+
+def test_a_tensor_on_a_gpu_is_read_once_it_has_arrived(
+    online: Ward, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "Event", _Event)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: "stream")
+    run = sickbay.init("gpu")
+    run.log({"loss": _OnGpu(1.5), "lr": 0.1}, step=1)
+    while not online.points("lr"):
+        run.flush()
+    assert online.points("loss") == []
+    monkeypatch.setattr(_Event, "arrived", True)
+    run.log({"loss": _OnGpu(2.5)}, step=2)
+    run.finish()
+    assert online.points("loss") == [(1, 1.5), (2, 2.5)]
+    assert online.of(Finish)[0].dropped == {}
 
 
 def test_a_tensor_that_can_never_be_read_is_counted(online: Ward) -> None:

@@ -1,51 +1,39 @@
 """Points as they were logged, turned into columns by series."""
 
 import math
-import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from sickbay.contract.event import MAX_SERIES, Points
-from sickbay.trainer.tray import Waiting
+from sickbay.contract.event import Points
+from sickbay.trainer.tray import POINT
 
 POINTS_IN_EVENT = 500
 """Encoding so many takes about a millisecond, during which the training's thread may wait."""
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_INT64 = 1 << 63
 
 
-def columns(points: Iterable[Waiting], refuse: Callable[[Any], None]) -> Iterator[Points]:
-    """Yield the points by series; what cannot be one goes to ``refuse``."""
-    found: dict[str, list[tuple[int, float, float]]] = {}
-    for series, value, step, time in points:
-        try:
-            row = (_step(step), float(value), round(time, 3))
-            found.setdefault(_name(series), []).append(row)
-        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-            refuse(error)
-    for series, rows in found.items():
-        for start in range(0, len(rows), POINTS_IN_EVENT):
-            steps, values, times = zip(*rows[start : start + POINTS_IN_EVENT], strict=True)
-            yield Points(series, array("q", steps), array("d", values), array("d", times))
+class Columns:
+    """Steps, values and times by the series' number."""
 
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[array[int], array[float], array[float]]] = {}
 
-def _step(step: Any) -> int:
-    number = int(step)
-    if not -_INT64 <= number < _INT64:
-        raise ValueError("a step has at most 64 bits")
-    return number
+    def add(self, points: Iterable[bytes]) -> None:
+        """Sort packed points into their columns."""
+        for number, step, value, time in POINT.iter_unpack(b"".join(points)):
+            found = self._found.get(number)
+            if found is None:
+                found = self._found[number] = (array("q"), array("d"), array("d"))
+            steps, values, times = found
+            steps.append(step)
+            values.append(value)
+            times.append(round(time, 3))
 
-
-@lru_cache(maxsize=4096)
-def _name(series: Any) -> str:
-    """Return a name that the server takes; too long a one keeps both its ends."""
-    name = _CONTROL.sub(" ", str(series).encode("utf-8", "replace").decode("utf-8"))
-    if not name:
-        raise ValueError("a series needs a name")
-    half = MAX_SERIES // 2
-    return name if len(name) <= MAX_SERIES else f"{name[:half]}…{name[-half:]}"
+    def bodies(self, names: Sequence[str]) -> Iterator[Points]:
+        """Yield the columns as bodies of events, none of them long."""
+        for number, (steps, values, times) in self._found.items():
+            for start in range(0, len(steps), POINTS_IN_EVENT):
+                part = slice(start, start + POINTS_IN_EVENT)
+                yield Points(names[number], steps[part], values[part], times[part])
 
 
 def finite_time(time: float | None, now: float) -> float:

@@ -24,9 +24,8 @@ from sickbay.trainer.columns import finite_time
 from sickbay.trainer.complaints import harmless
 from sickbay.trainer.failing import failure
 from sickbay.trainer.plain import plain, text
-from sickbay.trainer.readings import reading
 from sickbay.trainer.reporter import MOST_TO_FINISH, Reporter
-from sickbay.trainer.tray import MOST_POINTS
+from sickbay.trainer.tray import Tray
 
 
 class Run:
@@ -37,7 +36,7 @@ class Run:
 
     def __init__(self, reporter: Reporter | None, root: str | None = None) -> None:
         self._reporter = reporter
-        self._points = reporter.tray.points if reporter else None
+        self._tray = reporter.tray if reporter else None
         self._root = root
         self._step = -1
         self._told: int | None = None
@@ -77,23 +76,21 @@ class Run:
             step: in any order; one more than the last where it is not said.
             time: seconds since 1970; now where it is not said.
         """
-        points = self._points
-        if points is None:
+        tray = self._tray
+        if tray is None:
             return
         try:
             at = finite_time(time, _clock())
-            step = self._step + 1 if step is None else step
-            self._step = step if type(step) is int else int(step)
-            for series, value in values.items():
-                kind = type(value)
-                number = value if kind is float or kind is int else reading(value)
-                if len(points) < MOST_POINTS:
-                    points.append((series, number, self._step, at))
-                else:
-                    self._drop("queue")
+            self._step = self._step + 1 if step is None else int(step)
+            pairs = values.items()
         except Exception as error:  # noqa: BLE001 (a point is not worth a training)
-            self._drop("refused")
-            complaints.once("log", "a call of log was not understood: %r", error)
+            _refuse(tray, error)
+            return
+        for series, value in pairs:
+            try:
+                tray.put_point(series, value, self._step, at)
+            except Exception as error:  # noqa: BLE001 (as above)
+                _refuse(tray, error)
 
     @harmless(None)
     def alert(self, title: str, text: str = "", level: str = "warn") -> None:
@@ -157,7 +154,7 @@ class Run:
         answer; what could not be sent stays in the spool for ``sickbay sync``. A second call
         does nothing.
         """
-        reporter, self._reporter, self._points = self._reporter, None, None
+        reporter, self._reporter, self._tray = self._reporter, None, None
         with suppress(ValueError):
             _open.remove(self)
         if reporter is not None:
@@ -177,15 +174,16 @@ class Run:
 
     def forget(self) -> None:
         """Do nothing from now on: a forked child's copy."""
-        self._reporter, self._points = None, None
+        self._reporter, self._tray = None, None
 
     @property
     def _last(self) -> int | None:
         return self._step if self._step >= 0 else None
 
-    def _drop(self, cause: str) -> None:
-        if self._reporter is not None:
-            self._reporter.tray.drop(cause, 1)
+
+def _refuse(tray: Tray, error: Exception) -> None:
+    tray.drop("refused", 1)
+    complaints.once("refused", "what was logged is no point: %r", error)
 
 
 _clock = time.time

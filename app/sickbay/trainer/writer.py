@@ -7,15 +7,13 @@ and the training's should not notice this one.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 from sickbay.contract.event import Body, Ending, Event, Finish, Heartbeat, Points
 from sickbay.trainer import complaints
-from sickbay.trainer.columns import columns
-from sickbay.trainer.readings import OnItsWay
+from sickbay.trainer.columns import Columns
 from sickbay.trainer.spool import Spool
-from sickbay.trainer.tray import Tray, Waiting
+from sickbay.trainer.tray import Later, Tray
 
 INTERVAL = 0.2
 """Seconds between turns: what SIGKILL costs at most."""
@@ -24,7 +22,6 @@ HEARTBEAT = 15.0
 _MOST_AT_ONCE = 20_000
 _SLICE = 500
 _BREATH = 0.0005
-_MOST_PENDING = 10_000
 
 
 class Writer:
@@ -38,7 +35,7 @@ class Writer:
         self._seq = self._told = 0
         self._points = 0
         self._lost = 0
-        self._pending: list[Waiting] = []
+        self._later: list[Later] = []
         self._beat_at = time.monotonic() + HEARTBEAT
         self._wake = threading.Event()
         self._ending: Ending | None = None
@@ -72,7 +69,7 @@ class Writer:
         while busy:
             points = self._tray.take_points(_MOST_AT_ONCE)
             busy = len(points) == _MOST_AT_ONCE
-            self._write_points(points)
+            self._write_points([*points, *self._arrived()])
             for at, body in self._tray.take_bodies():
                 self._write(body, at)
         if time.monotonic() >= self._beat_at:
@@ -83,13 +80,18 @@ class Writer:
 
     def _last_turn(self) -> None:
         self.turn()
-        self._tray.drop("queue", len(self._pending)) if self._pending else None
+        self._tray.drop("queue", len(self._later)) if self._later else None
         ending = self._ending or Ending.FINISHED
         self._write(Finish(ending, self._points, self._dropped()), time.time())
 
-    def _write_points(self, points: list[Waiting]) -> None:
+    def _write_points(self, points: list[bytes]) -> None:
+        columns = Columns()
+        for start in range(0, len(points), _SLICE):
+            if start:
+                time.sleep(_BREATH)
+            columns.add(points[start : start + _SLICE])
         since = 0
-        for body in columns(_slowly(self._arrived(points)), self._refuse):
+        for body in columns.bodies(self._tray.names):
             self._points += len(body)
             self._write(body, body.times[-1])
             since += len(body)
@@ -97,14 +99,20 @@ class Writer:
                 time.sleep(_BREATH)
                 since = 0
 
-    def _arrived(self, points: list[Waiting]) -> list[Waiting]:
-        """Return what can be read without waiting for a device; keep the rest for later."""
+    def _arrived(self) -> list[bytes]:
+        """Return the points that were on a device and can be read without waiting for it."""
+        waiting, self._later = [*self._later, *self._tray.take_later()], []
         there = []
-        for point in (*self._pending, *points):
-            if isinstance(point[1], OnItsWay) and not point[1].ready():
-                self._pending.append(point)
-            else:
-                there.append(point)
+        for point in waiting:
+            series, value, step, at = point
+            try:
+                if value.ready():
+                    there.append(self._tray.packed(series, float(value), step, at))
+                else:
+                    self._later.append(point)
+            except Exception as error:  # noqa: BLE001 (a device may fail in any way)
+                self._tray.drop("refused", 1)
+                complaints.once("refused", "what was logged is no point: %r", error)
         return there
 
     def _write(self, body: Body, at: float) -> None:
@@ -119,14 +127,3 @@ class Writer:
         if lost:
             self._tray.drop("spool", lost)
         return self._tray.dropped
-
-    def _refuse(self, error: Any) -> None:
-        self._tray.drop("refused", 1)
-        complaints.once("refused", "a value that was logged is no number: %s", error)
-
-
-def _slowly(points: list[Waiting]) -> Iterator[Waiting]:
-    for start in range(0, len(points), _SLICE):
-        if start:
-            time.sleep(_BREATH)
-        yield from points[start : start + _SLICE]
