@@ -44,12 +44,19 @@ class Trainer:
     name: str = "a run"
     launch: str = "launch"
     rank: int = 0
+    dataset: str | None = None
     run: str = ""
     attempt: int = 0
     seq: int = field(default=0)
 
     def __post_init__(self) -> None:
-        opening = Opening(self.name, self.launch, f"process {self.rank}", rank=self.rank)
+        opening = Opening(
+            self.name,
+            self.launch,
+            f"process {self.rank}",
+            rank=self.rank,
+            dataset=self.dataset,
+        )
         opened = self.database.writing(lambda session: open_run(session, opening))
         self.run, self.attempt = opened.run, opened.attempt
 

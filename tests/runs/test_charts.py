@@ -86,10 +86,14 @@ def _check_bucket(bucket: dict[str, Any], rows: Rows) -> None:
     max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 @given(
-    ROWS, st.integers(1, 30), st.integers(1, 4), st.randoms(use_true_random=False), st.booleans()
+    rows=ROWS,
+    size=st.integers(1, 30),
+    batch=st.integers(1, 4),
+    chance=st.randoms(use_true_random=False),
+    folded=st.booleans(),
 )
 def test_any_split_order_and_replay_gives_the_same_exact_chart_at_every_zoom(
-    database: Database, rows: Rows, size: int, batch: int, chance: random.Random, folded: bool
+    database: Database, *, rows: Rows, size: int, batch: int, chance: random.Random, folded: bool
 ) -> None:
     trainer = Trainer(database, next(names))
     events = _sent(trainer, rows, size)
@@ -106,7 +110,7 @@ def test_any_split_order_and_replay_gives_the_same_exact_chart_at_every_zoom(
 
 
 def _long(number: int, stride: int = 1) -> Iterator[tuple[int, float]]:
-    noise = random.Random(7)
+    noise = random.Random(7)  # noqa: S311 (no secret)
     for at in range(number):
         yield at * stride, 1000.0 + at if at % 100 == 37 else noise.gauss(0, 1)
 
@@ -159,6 +163,27 @@ def test_a_series_that_turns_sparse_drops_its_finest_buckets_and_stays_exact(
     _fold(trainer)
     for since, until in [(0, 20_000_000), (0, 4000), (1_000_000, 2_000_000)]:
         _check(_chart(trainer, since=since, until=until), rows, since, until)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_long_series_is_the_same_however_it_came(database: Database, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 (no secret)
+    rows: Rows = [(chance.randrange(20_000), chance.gauss(0, 1), 0.0) for _ in range(6000)]
+    tidy, untidy = Trainer(database, "tidy"), Trainer(database, "untidy")
+    for event in _sent(tidy, sorted(rows), 1000):
+        tidy.send(event)
+    events = _sent(untidy, rows, 150)
+    chance.shuffle(events)
+    for at in range(0, len(events), 7):
+        untidy.send(*events[at : at + 7])
+        untidy.send(*events[at : at + 2])
+    for since, until in [(0, 20_000), (3000, 9000), (100, 200)]:
+        one, other = (
+            _chart(trainer, since=since, until=until).curves[0].columns
+            for trainer in (tidy, untidy)
+        )
+        assert {**one, "mean": other["mean"]} == other
+        assert one["mean"] == pytest.approx(other["mean"])
 
 
 def test_steps_at_both_ends_of_64_bits_are_charted(database: Database) -> None:

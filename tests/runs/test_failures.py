@@ -2,15 +2,15 @@ import itertools
 import random
 
 import pytest
+from sqlalchemy.orm import Session
 from tests.runs.sending import NOON, Trainer, failure, points
 
 from sickbay.contract.errors import NotFound
-from sickbay.contract.event import Event, Failure, FailureKind, Sample
-from sickbay.contract.event_batch import MAX_EVENTS
+from sickbay.contract.event import MAX_EVENTS, Event, Failure, FailureKind, Sample
 from sickbay.database import Database
-from sickbay.database.tables import now
-from sickbay.quarantine.tables import DataSet, Status
+from sickbay.quarantine import data_sets
 from sickbay.quarantine.tables import Sample as Row
+from sickbay.quarantine.tables import Status
 from sickbay.runs.failures import find
 from sickbay.runs.failures.find import GroupRow, GroupView
 from sickbay.runs.failures.marks import Mark, marks
@@ -127,47 +127,44 @@ def test_every_field_of_a_failure_comes_back(database: Database) -> None:
     )
     trainer.log(body)
     root = _only(database).root
-    assert root.event == trainer_json(trainer, body)
+    assert root.event == _json(trainer, body)
     assert [sample.path for sample in root.samples] == ["a/1.jpg", "a/2.jpg"]
     assert root.step == 7
 
 
-def trainer_json(trainer: Trainer, body: Failure) -> object:
+def _json(trainer: Trainer, body: Failure) -> object:
     return Event(trainer.seq, 0, NOON, body).to_json()
 
 
 def _data_set(database: Database, *paths: str) -> None:
-    def register(session: object) -> None:
-        data_set = DataSet(
-            name="pets", root=None, layout="imagefolder", classes=[], scan_id=None, created_at=now()
-        )
-        session.add(data_set)  # type: ignore[attr-defined]  # a Session
-        session.flush()  # type: ignore[attr-defined]  # a Session
+    def register(session: Session) -> None:
+        data_set = data_sets.register(session, name="pets", layout="imagefolder")
         for path in paths:
-            session.add(  # type: ignore[attr-defined]  # a Session
-                Row(
-                    data_set_id=data_set.id,
-                    raw_path=path.encode(),
-                    path=path,
-                    split="",
-                    label="",
-                    status=Status.CLEAN,
-                    version=1,
-                    findings=0,
-                    scan_id=1,
-                    gone=False,
-                )
-            )
+            session.add(_sample(data_set.id, path))
 
     database.writing(register)
+
+
+def _sample(data_set_id: int, path: str) -> Row:
+    return Row(
+        data_set_id=data_set_id,
+        raw_path=path.encode(),
+        path=path,
+        split="",
+        label="",
+        status=Status.CLEAN,
+        version=1,
+        findings=0,
+        scan_id=1,
+        gone=False,
+    )
 
 
 def test_paths_that_are_samples_of_the_data_set_are_linked_and_others_kept(
     database: Database,
 ) -> None:
     _data_set(database, "a/1.jpg")
-    trainer = Trainer(database)
-    database.writing(lambda session: note_tied(session))
+    trainer = Trainer(database, dataset="pets")
     for _ in range(2):
         trainer.log(failure(samples=(Sample("a/1.jpg"), Sample("b/unknown.jpg"))))
     trainer.log(failure(samples=(Sample("a/1.jpg"),)))
@@ -176,14 +173,6 @@ def test_paths_that_are_samples_of_the_data_set_are_linked_and_others_kept(
         ("a/1.jpg", 1, 3),
         ("b/unknown.jpg", None, 2),
     ]
-
-
-def note_tied(session: object) -> None:
-    from sqlalchemy import update  # noqa: PLC0415 (one test needs it)
-
-    from sickbay.runs.tables import Attempt  # noqa: PLC0415 (one test needs it)
-
-    session.execute(update(Attempt).values(data_set_id=1))  # type: ignore[attr-defined]  # a Session
 
 
 def test_other_exceptions_places_and_kinds_are_other_groups(database: Database) -> None:

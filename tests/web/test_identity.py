@@ -65,7 +65,14 @@ ALLOWED = {
     "GET /datasets/{name}/releases/{wanted}": PEOPLE,
 }
 PUBLIC = {"GET /healthz", "GET /login", "POST /login"}
-FILLED = {"name": "pets", "sample_id": "1", "number": "0", "key": "0" * 32, "sha256": "0" * 64, "run": "0" * 16}
+FILLED = {
+    "name": "pets",
+    "sample_id": "1",
+    "number": "0",
+    "key": "0" * 32,
+    "sha256": "0" * 64,
+    "run": "0" * 16,
+}
 
 Visitors = dict[str, TestClient]
 

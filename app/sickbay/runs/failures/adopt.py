@@ -53,9 +53,7 @@ def adopt(session: Session, groups: Groups, attempt_id: int, roots: Sequence[Rea
 def _move(session: Session, values: dict[str, Any]) -> None:
     connection = session.connection()
     connection.execute(_MOVE, values)
-    connection.execute(
-        _MOVE_SAMPLES, {"its_group": values["its_group"], "root": values["root"]}
-    )
+    connection.execute(_MOVE_SAMPLES, {"its_group": values["its_group"], "root": values["root"]})
     group = _recount(session, values["its_group"])
     group.merged_into = values["root"] if group.failures == 0 else None
 
