@@ -48,6 +48,7 @@ def test_a_file_that_kills_its_decoder_is_held_and_keeps_its_hash(
     assert (finding.code, finding.severity, finding.detail["how"]) == (code, "block", how)
     assert found.sha256 is not None
     assert found.size == len(planted(word))
+    assert finding.detail["head"] == planted(word)[:32].hex()
 
 
 def test_a_hang_ends_at_the_deadline() -> None:

@@ -64,7 +64,8 @@ def examine(data: bytes, suffix: str, limits: Limits, *, careful: bool = False) 
 
 def unchecked(data: bytes) -> Examined:
     """Give size and hash of a file that no decoder may see again."""
-    return Examined(size=len(data), sha256=hashlib.sha256(data).hexdigest())
+    head = data[:HEAD_BYTES].hex()
+    return Examined(size=len(data), sha256=hashlib.sha256(data).hexdigest(), head=head)
 
 
 def kind_of(data: bytes, suffix: str) -> str | None:

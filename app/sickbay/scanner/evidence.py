@@ -44,7 +44,8 @@ class Examined:
     """One file after its one read.
 
     ``stat`` is (device, inode, ctime in ns); ``thumbnail`` is a WebP picture of a held sample.
-    The findings do not yet name their file.
+    The findings do not yet name their file. ``head`` is the file's first bytes in hexadecimal,
+    where no decoder may see it again.
     """
 
     size: int | None = None
@@ -57,3 +58,4 @@ class Examined:
     mode: str | None = None
     findings: tuple[Finding, ...] = ()
     thumbnail: bytes | None = None
+    head: str | None = None

@@ -183,7 +183,8 @@ def _held(found: Examined) -> bool:
 
 
 def _noted(found: Examined, death: Death, severity: Severity | None = None) -> Examined:
-    detail = {"how": death.how} | ({"stderr": death.printed} if death.printed else {})
+    given = {"how": death.how, "stderr": death.printed, "head": found.head}
+    detail = {name: text for name, text in given.items() if text}
     finding = Finding.of(death.code, "", f"{_SAID[death.code]}: {death.how}.", **detail)
     if severity is not None:
         finding = replace(finding, severity=severity)
