@@ -166,6 +166,9 @@ def _listening(chosen: Settings) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in chosen.host else socket.AF_INET
     try:
         listener = socket.create_server((chosen.host, chosen.port), family=family)
+        # Accepted sockets inherit it; asyncio sets it only where it knows the protocol, and without
+        # it every answer waits some 40 ms for the other side's delayed acknowledgement.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except OSError as error:
         raise BadInput(
             f"Port {chosen.port} of {chosen.host} cannot be used: {error.strerror}. "
