@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-_TORN = frozenset({"image.truncated", "image.damaged"})
+TORN = "image.truncated"
 _NO_PICTURE = frozenset(
     {
         "file.empty",
@@ -74,7 +74,7 @@ def look(
         head=spaced(head or ""),
         phrase=phrase or "",
         icon=_ICONS.get(code or "", "torn"),
-        torn=code in _TORN,
+        torn=code == TORN,
         small=width is not None and width < _SMALL,
     )
 
