@@ -46,8 +46,9 @@ def examine(data: bytes, suffix: str, limits: Limits, *, careful: bool = False) 
         if (finding := check(evidence, suffix, limits)) is not None
     )
     held = any(finding.severity is Severity.BLOCK for finding in findings)
-    cut = any(finding.code == "image.truncated" for finding in findings)
-    shown = thumbnail(data, kind, limits.thumbnail_side, cut=cut) if held and kind else None
+    shown = (
+        thumbnail(data, kind, limits.thumbnail_side, cut=evidence.cut) if held and kind else None
+    )
     return Examined(
         size=len(data),
         sha256=digest,

@@ -9,11 +9,12 @@ from sickbay.contract.finding import Finding
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a decoder proved to be wrong with the data."""
+    """What a decoder proved to be wrong with the data, and whether it ran out of them."""
 
     code: str
     message: str
     detail: Mapping[str, Any] = field(default_factory=dict)
+    ran_out: bool = False
 
 
 @dataclass(slots=True)
@@ -32,6 +33,12 @@ class Evidence:
     trailing: int = 0
     unchecked: bool = False
     fault: Fault | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether the lower part of the picture is what decoders put where data are missing."""
+        fault = self.fault
+        return fault is not None and (fault.ran_out or fault.code == "image.truncated")
 
     @property
     def pixels(self) -> int:
