@@ -7,7 +7,7 @@ from sickbay.quarantine.tables import Status
 from sickbay.web.language import _
 from sickbay.web.pages.address import Address
 from sickbay.web.pages.choices import Choice
-from sickbay.web.pages.tiles import TORN, Look, look
+from sickbay.web.pages.tiles import Look, look
 
 _COPY_CODES = frozenset({"image.duplicate", "set.split-leak"})
 _COPIES_SHOWN = 8
@@ -29,11 +29,9 @@ def looks(address: str, sample: SampleView, *, at_hand: bool) -> tuple[Look, Loo
     ``at_hand`` says whether the data set's files are on this machine.
     """
     worst = sample.findings[0] if sample.findings else None
-    # The thumbnail of a truncated picture is transparent where its data are lost.
-    torn = worst is not None and worst.code == TORN and sample.thumbnail is not None
     as_it_is = look(
         address,
-        kind="thumbnail" if torn else "preview",
+        kind="preview",
         thumbnail=sample.thumbnail,
         at_hand=at_hand and sample.sha256 is not None,
         code=worst.code if worst else None,

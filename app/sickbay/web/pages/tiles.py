@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-TORN = "image.truncated"
+_TORN = frozenset({"image.truncated", "image.damaged"})
 _NO_PICTURE = frozenset(
     {
         "file.empty",
@@ -74,7 +74,7 @@ def look(
         head=spaced(head or ""),
         phrase=phrase or "",
         icon=_ICONS.get(code or "", "torn"),
-        torn=code == TORN,
+        torn=code in _TORN,
         small=width is not None and width < _SMALL,
     )
 
