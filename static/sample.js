@@ -124,7 +124,7 @@ function escape() {
 
 function fullSize() {
   const stage = document.getElementById("stage");
-  if (stage.querySelector("img")) stage.classList.toggle("full");
+  if (stage.querySelector(".shot")) stage.classList.toggle("full");
 }
 
 onKeys({

@@ -1,5 +1,4 @@
-"""Sickbay finds the samples that would break or poison a training run."""
+"""Sickbay finds the samples that would break or poison a training run.
 
-from importlib.metadata import version
-
-__version__ = version("sickbay")
+Nothing is imported here: every decoding child pays for it at its start.
+"""

@@ -134,7 +134,10 @@ def cursor_at(database: Database, key: int, chosen: Filter, depth: int) -> str |
     after: str | None = None
     with database.reading() as session:
         for _ in range(depth // 200):
-            after = page(session, key, chosen, after, 200).next_after or after
+            further = page(session, key, chosen, after, 200).next_after
+            if further is None:
+                break
+            after = further
     return after
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from tests import scanned
 from tests.chromium import browser_page
 from tests.serving import Serving, start
@@ -33,9 +33,9 @@ def scanned_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base / "state"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests; each test gets contexts of its own."""
+    """One browser for the tests of a module: a process has one Playwright at a time."""
     with browser_page() as page:
         assert page.context.browser is not None
         yield page.context.browser

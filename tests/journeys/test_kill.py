@@ -31,11 +31,15 @@ from sickbay.quarantine import data_sets, intake
 from sickbay.quarantine.tables import Decision, Sample, Scan, ScanBatch, ScanState
 
 ARRIVING = "arriving"
-BATCHES, RECORDS_A_BATCH = 12, 100
+BATCHES, RECORDS_A_BATCH = 12, 30
 REVIEWERS, SAMPLES_A_REVIEWER = 4, 5
-LONGEST_LIFE = 0.6
+LONGEST_LIFE = 1.0
 """Seconds a server lives at most once the clients are let loose on it."""
 SCANS = "/api/v1/scans"
+RECORDS = [
+    a_record(f"{number:06}.jpg", *["image.truncated"][: number % 2])
+    for number in range(BATCHES * RECORDS_A_BATCH)
+]
 
 
 @dataclass(slots=True)
@@ -55,23 +59,19 @@ class Upload:
                 self._scan(server)
 
     def _scan(self, server: Server) -> None:
-        records = [
-            a_record(f"{number:06}.jpg", *["image.truncated"][: number % 2])
-            for number in range(BATCHES * RECORDS_A_BATCH)
-        ]
         if not self.key:
             header = to_line(ScanRecord(ARRIVING, "imagefolder", ()))
             self.key = server.send("POST", SCANS, header, "application/json").json()["key"]
         expected = server.get(f"{SCANS}/{self.key}").json()["next_batch"]
         for number in range(expected, BATCHES):
-            part = records[number * RECORDS_A_BATCH : (number + 1) * RECORDS_A_BATCH]
+            part = RECORDS[number * RECORDS_A_BATCH : (number + 1) * RECORDS_A_BATCH]
             body = b"".join(map(pack, part))
             for _ in range(2):  # the second time stands for a repeat after a lost answer
                 path = f"{SCANS}/{self.key}/batches/{number}"
                 server.send("PUT", path, body, "application/x-ndjson")
                 self.acknowledged = number + 1
             self.batches += 1
-        summary = to_line(a_summary(records))
+        summary = to_line(a_summary(RECORDS))
         server.send("POST", f"{SCANS}/{self.key}/finish", summary, "application/json")
         self.finished.append(self.key)
         self.key, self.acknowledged = "", 0

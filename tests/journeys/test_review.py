@@ -90,6 +90,7 @@ def _exclude_two_undo_one_and_keep_it(page: Page) -> None:
     page.get_by_role("link", name=re.compile(r"image\.truncated")).first.click()
     tiles = page.locator("#grid .tile")
     expect(tiles).to_have_count(len(TRUNCATED))
+    _wait_for_keys(page)
     page.keyboard.press("x")
     expect(page.get_by_role("status")).to_contain_text("Left out")
     expect(tiles.nth(0)).to_have_attribute("data-status", "excluded")
@@ -109,7 +110,7 @@ def _replace_by_upload(page: Page, replacement: bytes, tmp_path: Path) -> None:
     page.get_by_role("link", name=re.compile("^Review")).first.click()
     page.locator(f'#grid .tile[data-path="{REPLACED}"] > a').click()
     expect(page.get_by_role("form", name="Decision")).to_be_visible()
-    page.wait_for_load_state()
+    _wait_for_keys(page)
     page.keyboard.press("r")
     page.set_input_files("#file", bad)
     page.get_by_role("button", name="Use this file").click()
@@ -117,6 +118,11 @@ def _replace_by_upload(page: Page, replacement: bytes, tmp_path: Path) -> None:
     page.set_input_files("#file", good)
     page.get_by_role("button", name="Use this file").click()
     expect(page.get_by_role("status")).to_contain_text(re.compile("Replaced", re.IGNORECASE))
+
+
+def _wait_for_keys(page: Page) -> None:
+    """A page takes keys once its script runs; what is typed before is dropped on purpose."""
+    expect(page.locator("html[data-ready]")).to_be_attached()
 
 
 def _make_a_release(page: Page) -> None:

@@ -113,6 +113,12 @@ def test_a_root_relative_to_the_working_folder_is_found(
     assert scanned(Path("root")).totals.found == 49
 
 
+def test_no_name_is_taken_for_something_else(tmp_path: Path) -> None:
+    for name in ("skipped", "null", "sample"):
+        write(tmp_path, name, jpeg(len(name), (48, 48)))
+    assert scanned(tmp_path).totals.clean == 3
+
+
 def test_progress_reaches_the_total(mixed: Path) -> None:
     seen: list[tuple[int, int]] = []
     scanned(mixed, progress=lambda done, found: seen.append((done, found)))

@@ -48,6 +48,7 @@ def test_a_file_that_kills_its_decoder_is_held_and_keeps_its_hash(
     assert (finding.code, finding.severity, finding.detail["how"]) == (code, "block", how)
     assert found.sha256 is not None
     assert found.size == len(planted(word))
+    assert finding.detail["head"] == planted(word)[:32].hex()
 
 
 def test_a_hang_ends_at_the_deadline() -> None:
@@ -139,6 +140,14 @@ def test_a_preview_is_encoded_anew_and_no_larger_than_asked(guard: Guard) -> Non
 
 def test_a_preview_of_nothing_is_nothing(guard: Guard) -> None:
     assert guard.preview(b"no picture", ".jpg", 100) is None
+
+
+def test_what_a_truncated_file_lost_is_transparent_in_its_preview(guard: Guard) -> None:
+    for data in (truncated(jpeg(1, (500, 375))), truncated(jpeg(1, (500, 375)), end_marker=True)):
+        made = guard.preview(data, ".jpg", 400)
+        assert made is not None
+        with Image.open(io.BytesIO(made)) as shown:
+            assert shown.convert("RGBA").getpixel((200, shown.height - 2)) == (0, 0, 0, 0)
 
 
 def test_a_preview_of_a_file_is_made_below_the_root_only(guard: Guard, tmp_path: Path) -> None:

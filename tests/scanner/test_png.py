@@ -144,7 +144,8 @@ def test_pixels_before_a_header_or_without_a_palette_are_undecodable() -> None:
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA"])
 def test_plain_modes_are_clean(mode: str) -> None:
-    assert said(png(2, mode=mode), ".png") == []
+    found = examined(png(2, mode=mode), ".png")
+    assert (found.findings, found.mode) == ((), mode)
 
 
 def test_interlaced_pictures_are_clean_and_their_damage_is_seen() -> None:

@@ -22,9 +22,17 @@ def test_a_held_sample_has_a_thumbnail_and_a_clean_one_has_none() -> None:
     assert (made.format, max(made.size)) == ("WEBP", 256)
 
 
-@pytest.mark.parametrize("data", [jpeg(1, (500, 375)), png(1, (500, 375))])
+@pytest.mark.parametrize(
+    "data",
+    [
+        truncated(jpeg(1, (500, 375))),
+        truncated(jpeg(1, (500, 375)), end_marker=True),
+        truncated(png(1, (500, 375))),
+    ],
+    ids=["jpeg", "jpeg with an end marker", "png"],
+)
 def test_what_a_truncated_file_lost_is_transparent(data: bytes) -> None:
-    made = shown(examined(truncated(data)).thumbnail).convert("RGBA")
+    made = shown(examined(data).thumbnail).convert("RGBA")
     alpha = made.getchannel("A")
     assert alpha.getpixel((10, 10)) == 255
     assert alpha.getpixel((10, made.height - 2)) == 0

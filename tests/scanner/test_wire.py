@@ -105,8 +105,9 @@ def test_an_answer_of_any_other_form_is_refused(value: Any) -> None:
         (8, [["image.huge", "note", "", {"x": "y" * 9000}]]),
         (8, [["image.huge", "note", "", [1]]]),
         (8, None),
+        (9, "no hex"),
     ],
-    ids=range(17),
+    ids=range(18),
 )
 def test_no_field_of_an_answer_is_believed_as_it_comes(field: int, value: Any) -> None:
     answer = wire.from_examined(FOUND)

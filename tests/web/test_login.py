@@ -1,5 +1,6 @@
 """Login links and sessions, seen from a browser."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -59,7 +60,8 @@ def test_a_made_up_link_gets_the_form_again(stranger: TestClient, link: str) -> 
 
 def test_the_login_page_takes_a_pasted_link_without_scripts(stranger: TestClient) -> None:
     page = stranger.get("/login").text
-    assert 'method="post" action="/login"' in page
+    (form,) = re.findall(r"<form[^>]*>", page)
+    assert 'method="post"' in form
     assert 'name="link"' in page
 
 

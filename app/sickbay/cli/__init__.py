@@ -5,6 +5,8 @@ plain sentence and an exit code (see ``contract/errors.py``).
 """
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -28,6 +30,17 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback(invoke_without_command=True)
+def _program(
+    *, shown: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    if shown:
+        typer.echo(f"sickbay {version('sickbay')}")
+        raise typer.Exit
+
+
 app.command()(demo)
 app.command()(serve)
 app.command()(scan)

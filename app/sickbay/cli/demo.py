@@ -51,7 +51,7 @@ def _check(state: Path | None) -> None:
 def _show(chosen: "Settings", *, browser: bool) -> None:
     """Serve the demonstration; a second start goes on where the first was left."""
     from sickbay.cli.scan import scan
-    from sickbay.cli.serve import running
+    from sickbay.cli.serve import running, stopping
     from sickbay.demo import data_set
     from sickbay.demo.check import DATASET
 
@@ -60,7 +60,7 @@ def _show(chosen: "Settings", *, browser: bool) -> None:
         typer.echo(f"Drawing a small data set in {root}, and damaging some of it …")
         data_set.make(root)
         scan(root, DATASET, state=chosen.state)
-    with running(chosen) as server:
+    with stopping(), running(chosen) as server:
         link = server.link()
         typer.echo(f"Log in once, within ten minutes: {link}")
         typer.echo("Stop with Ctrl+C. Everything is kept in " + str(chosen.state))

@@ -1,5 +1,6 @@
 """``sickbay pull``: lay a released tree out in a folder, every byte checked."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -69,4 +70,5 @@ def _say(done: Pulled, digest: str, destination: Path) -> None:
             err=True,
         )
     else:
-        typer.echo(f"Check it any time:  cd {destination} && sha256sum -c --quiet SHA256SUMS")
+        folder = shlex.quote(str(destination))
+        typer.echo(f"Check it any time:  cd {folder} && sha256sum -c --quiet SHA256SUMS")

@@ -46,6 +46,7 @@ def writer_engine(path: Path, driver: ModuleType) -> Engine:
         module=driver,
         creator=lambda: _connect(path, driver, "rwc"),
         poolclass=StaticPool,
+        hide_parameters=True,  # an error that reaches the log must not carry notes and names
     )
     event.listen(engine, "begin", _begin_immediate)
     return engine
@@ -60,6 +61,7 @@ def reader_engine(path: Path, driver: ModuleType) -> Engine:
         poolclass=QueuePool,
         pool_size=8,
         max_overflow=32,
+        hide_parameters=True,
     )
     event.listen(engine, "begin", _begin_deferred)
     return engine

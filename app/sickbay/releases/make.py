@@ -7,12 +7,12 @@ the files it would write, and gives back the release that is there.
 
 import shutil
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-import sickbay
 from sickbay.blobs import Blobs
 from sickbay.contract.errors import Refused, SickbayError
 from sickbay.database import Database
@@ -100,7 +100,7 @@ def _facts(
         "created_at": now().isoformat(),
         "created_by": by,
         "parent": "" if parent in (None, written.digest) else parent,
-        "tool": f"sickbay {sickbay.__version__}",
+        "tool": f"sickbay {version('sickbay')}",
         "warnings": list(told),
     }
 

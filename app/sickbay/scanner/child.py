@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from sickbay.contract.inside import Inside
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner import decode, thumbnail, wire
 from sickbay.scanner.checks import files
-from sickbay.scanner.evidence import Examined
+from sickbay.scanner.evidence import Evidence, Examined
 from sickbay.scanner.limits import Limits
 from sickbay.scanner.process import READY
 
@@ -135,7 +136,7 @@ def _examine(data: bytes, suffix: str, care: int, limits: Limits) -> Examined:
 
 def _preview(request: dict[str, Any], raw: bytes, limits: Limits) -> Iterator[Answer]:
     signal.setitimer(signal.ITIMER_PROF, limits.cpu_seconds)
-    yield _shown(raw, request["suffix"], request["side"])
+    yield _shown(raw, request["suffix"], request, limits)
 
 
 def _preview_file(request: dict[str, Any], _raw: bytes, limits: Limits) -> Iterator[Answer]:
@@ -146,12 +147,22 @@ def _preview_file(request: dict[str, Any], _raw: bytes, limits: Limits) -> Itera
             _, data = files.read(folder, path.raw, limits)
     except SickbayError:
         data = None
-    yield _shown(data or b"", path.suffix, request["side"])
+    yield _shown(data or b"", path.suffix, request, limits)
 
 
-def _shown(data: bytes, suffix: str, side: int) -> Answer:
+def _shown(data: bytes, suffix: str, request: dict[str, Any], limits: Limits) -> Answer:
     kind = decode.kind_of(data, suffix)
-    return [], (kind and thumbnail.thumbnail(data, kind, side)) or b""
+    if kind is None:
+        return [], b""
+    cut = request["checked"] and _is_cut(data, kind, limits)
+    return [], thumbnail.thumbnail(data, kind, request["side"], cut=cut) or b""
+
+
+def _is_cut(data: bytes, kind: str, limits: Limits) -> bool:
+    evidence = Evidence()
+    with suppress(MemoryError):
+        decode.decode(data, kind, evidence, limits)
+    return evidence.cut
 
 
 def _guarded(check: Callable[[], Examined]) -> Answer:

@@ -46,8 +46,9 @@ def examine(data: bytes, suffix: str, limits: Limits, *, careful: bool = False) 
         if (finding := check(evidence, suffix, limits)) is not None
     )
     held = any(finding.severity is Severity.BLOCK for finding in findings)
-    cut = any(finding.code == "image.truncated" for finding in findings)
-    shown = thumbnail(data, kind, limits.thumbnail_side, cut=cut) if held and kind else None
+    shown = (
+        thumbnail(data, kind, limits.thumbnail_side, cut=evidence.cut) if held and kind else None
+    )
     return Examined(
         size=len(data),
         sha256=digest,
@@ -64,7 +65,8 @@ def examine(data: bytes, suffix: str, limits: Limits, *, careful: bool = False) 
 
 def unchecked(data: bytes) -> Examined:
     """Give size and hash of a file that no decoder may see again."""
-    return Examined(size=len(data), sha256=hashlib.sha256(data).hexdigest())
+    head = data[:HEAD_BYTES].hex()
+    return Examined(size=len(data), sha256=hashlib.sha256(data).hexdigest(), head=head)
 
 
 def kind_of(data: bytes, suffix: str) -> str | None:

@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 LAYOUTS: dict[str, Callable[[str], Iterator[Found | Skipped]]] = {"imagefolder": imagefolder.walk}
 _BATCH = 32  # files a request; a death repeats none of the others
 _AHEAD = 3  # batches in flight for each worker
-_SKIPPED = "skipped"
+_SKIPPED = None  # stands where a sample has its name, so that no name can be taken for it
 
 
 def scan(
@@ -159,7 +159,7 @@ def _run(
     waiting: deque[tuple[list[Any], Future[list[Examined]] | None]] = deque()
     try:
         for batch in _batches(value for value, _ in walked.frames()):
-            raws = [item[0].encode("latin-1") for item in batch if item[0] != _SKIPPED]
+            raws = [item[0].encode("latin-1") for item in batch if item[0] is not _SKIPPED]
             waiting.append((batch, executor.submit(check, raws) if raws else None))
             if len(waiting) > job.workers * _AHEAD:
                 _take(checked, job, *waiting.popleft())
@@ -182,7 +182,7 @@ def _take(
 ) -> None:
     results = iter(future.result() if future is not None else ())
     for item in batch:
-        if item[0] == _SKIPPED:
+        if item[0] is _SKIPPED:
             checked.write(item)
             continue
         found = next(results)
@@ -199,7 +199,7 @@ def _write_out(checked: Spool, job: _Job, sink: Sink, header: ScanRecord) -> Sum
     sink.header(header)
     totals = _Totals()
     for value, raw in checked.frames():
-        if value[0] == _SKIPPED:
+        if value[0] is _SKIPPED:
             totals.skip(value, sink)
         else:
             record, stat = _record(value, raw)
@@ -212,7 +212,7 @@ def _write_out(checked: Spool, job: _Job, sink: Sink, header: ScanRecord) -> Sum
 
 
 def _samples(checked: Spool) -> Iterator[tuple[SampleRecord, Any]]:
-    return (_record(value, raw) for value, raw in checked.frames() if value[0] != _SKIPPED)
+    return (_record(value, raw) for value, raw in checked.frames() if value[0] is not _SKIPPED)
 
 
 def _record(value: list[Any], raw: bytes) -> tuple[SampleRecord, tuple[int, int, int] | None]:

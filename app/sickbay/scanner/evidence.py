@@ -9,11 +9,12 @@ from sickbay.contract.finding import Finding
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a decoder proved to be wrong with the data."""
+    """What a decoder proved to be wrong with the data, and whether it ran out of them."""
 
     code: str
     message: str
     detail: Mapping[str, Any] = field(default_factory=dict)
+    ran_out: bool = False
 
 
 @dataclass(slots=True)
@@ -34,6 +35,12 @@ class Evidence:
     fault: Fault | None = None
 
     @property
+    def cut(self) -> bool:
+        """Whether the lower part of the picture is what decoders put where data are missing."""
+        fault = self.fault
+        return fault is not None and (fault.ran_out or fault.code == "image.truncated")
+
+    @property
     def pixels(self) -> int:
         """Pixels of one frame, 0 where the size is unknown."""
         return (self.width or 0) * (self.height or 0)
@@ -44,7 +51,8 @@ class Examined:
     """One file after its one read.
 
     ``stat`` is (device, inode, ctime in ns); ``thumbnail`` is a WebP picture of a held sample.
-    The findings do not yet name their file.
+    The findings do not yet name their file. ``head`` is the file's first bytes in hexadecimal,
+    where no decoder may see it again.
     """
 
     size: int | None = None
@@ -57,3 +65,4 @@ class Examined:
     mode: str | None = None
     findings: tuple[Finding, ...] = ()
     thumbnail: bytes | None = None
+    head: str | None = None

@@ -89,23 +89,26 @@ class Guard:
     def preview(self, data: bytes, suffix: str, side: int) -> bytes | None:
         """Re-encode a picture as WebP of at most ``side`` pixels, as loaders see it (not turned).
 
+        What a truncated file lost is transparent, as in thumbnails.
+
         Returns:
             Nothing where no decoder gives a picture within the limits.
         """
-        try:
-            self._ask({"act": "preview", "suffix": suffix, "side": side}, data)
-            return self._answer()[1] or None
-        except Death:
-            return None
+        return self._preview({"act": "preview", "suffix": suffix, "side": side}, data)
 
     def preview_file(self, root: str, raw_path: bytes, side: int) -> bytes | None:
         """As :meth:`preview`, of a file below ``root`` that the child opens itself."""
         name, folder = raw_path.decode("latin-1"), os.fsencode(root).decode("latin-1")
-        try:
-            self._ask({"act": "preview-file", "root": folder, "file": name, "side": side})
-            return self._answer()[1] or None
-        except Death:
-            return None
+        request = {"act": "preview-file", "root": folder, "file": name, "side": side}
+        return self._preview(request)
+
+    def _preview(self, request: dict[str, Any], data: bytes = b"") -> bytes | None:
+        """Ask for a preview; where the check before it kills the child, for one without."""
+        for checked in (True, False):
+            with suppress(Death):
+                self._ask({**request, "checked": checked}, data)
+                return self._answer()[1] or None
+        return None
 
     def close(self) -> None:
         """End the child; the next request would start another."""
@@ -183,7 +186,8 @@ def _held(found: Examined) -> bool:
 
 
 def _noted(found: Examined, death: Death, severity: Severity | None = None) -> Examined:
-    detail = {"how": death.how} | ({"stderr": death.printed} if death.printed else {})
+    given = {"how": death.how, "stderr": death.printed, "head": found.head}
+    detail = {name: text for name, text in given.items() if text}
     finding = Finding.of(death.code, "", f"{_SAID[death.code]}: {death.how}.", **detail)
     if severity is not None:
         finding = replace(finding, severity=severity)

@@ -19,6 +19,7 @@ _MODES = {1: "L", 3: "RGB", 4: "CMYK"}
 _PADDING = b"\x00\xff\r\n"
 _REFUSED = ("subsampling", "olorspace", "nsupported", "color conversion")
 _ENDS = ("remature end of JPEG file", "input file is empty")
+_RAN_OUT = "premature end of data segment"
 _SCAN_RULES = ("SOS parameters", "progression sequence")  # warnings about headers of scans
 _PIXELS_A_BYTE = 512  # a block of 64 pixels takes at least one bit
 _MAKER_TRAILERS = (b"SEFH", b"\xff\xd8\xff")  # Samsung's; a further JPEG, as gain maps are
@@ -105,7 +106,8 @@ def _classified(data: bytes, found: Walk, warning: str) -> Fault | None:
         return _cut(data, found, warning)
     if _decoded(found.clean(data), found, strict=False) is not None:
         return _by_pillow(data, found)
-    return Fault("image.damaged", f"The JPEG data are wrong: {warning}.")
+    message = f"The JPEG data are wrong: {warning}."
+    return Fault("image.damaged", message, ran_out=_RAN_OUT in warning)
 
 
 def _cut(data: bytes, found: Walk, warning: str) -> Fault:

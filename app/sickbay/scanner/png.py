@@ -17,6 +17,7 @@ from sickbay.scanner.limits import MIB
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 _DEPTHS = {0: {1, 2, 4, 8, 16}, 2: {8, 16}, 3: {1, 2, 4, 8}, 4: {8, 16}, 6: {8, 16}}
+_GREY_MODES = {1: "1", 16: "I;16"}  # as Pillow names them, by depth
 _MODES = {0: "L", 2: "RGB", 3: "P", 4: "LA", 6: "RGBA"}
 _ADAM7 = (
     (0, 0, 8, 8),
@@ -193,8 +194,8 @@ class _Walk:
     def _read_header(self, body: bytes) -> None:
         self.header = header = _header(body)
         self.evidence.width, self.evidence.height = header.width, header.height
-        deep_grey = (header.depth, header.colour) == (16, 0)
-        self.evidence.mode = "I;16" if deep_grey else _MODES[header.colour]
+        grey = _GREY_MODES.get(header.depth) if header.colour == 0 else None
+        self.evidence.mode = grey or _MODES[header.colour]
         self.stream = _Stream(header.rows(header.width, header.height), self.budget)
 
     def _pixels(self, kind: bytes, body: bytes) -> None:

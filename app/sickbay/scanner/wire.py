@@ -21,6 +21,7 @@ _LENGTHS = struct.Struct(">II")
 _READ = 1 << 16
 _INT64 = 1 << 63
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_HEAD = re.compile(r"[0-9a-f]{0,64}")
 _NAME = re.compile(r"[\x20-\x7e]{1,32}")
 MAX_JSON, MAX_BYTES = 1 << 22, 1 << 28
 
@@ -94,6 +95,7 @@ def from_examined(facts: Examined) -> list[Any]:
         facts.format,
         facts.mode,
         [[item.code, item.severity, item.message, dict(item.detail)] for item in facts.findings],
+        facts.head,
     ]
 
 
@@ -104,7 +106,7 @@ def to_examined(value: Any, raw: bytes) -> Examined:
         Closed: it is not of the agreed form.
     """
     try:
-        size, mtime_ns, stat, sha256, width, height, name, mode, findings = value
+        size, mtime_ns, stat, sha256, width, height, name, mode, findings, head = value
         return Examined(
             size=_count(size),
             mtime_ns=_number(mtime_ns),
@@ -116,6 +118,7 @@ def to_examined(value: Any, raw: bytes) -> Examined:
             mode=_text(mode, _NAME),
             findings=tuple(_finding(*item) for item in findings[:MAX_FINDINGS]),
             thumbnail=raw or None,
+            head=_text(head, _HEAD),
         )
     except (TypeError, ValueError, AttributeError, BadInput):
         raise Closed from None

@@ -156,7 +156,7 @@ def test_a_name_that_no_release_can_list_cannot_be_kept_and_the_page_says_why(de
 def test_hostile_names_and_notes_are_text(desk: Desk) -> None:
     desk.decide(scanned.HOSTILE, "exclude", note=scanned.CANARY)
     page = desk.get(f"/samples/{desk.sample(scanned.HOSTILE).id}")
-    assert page.text.count("<img") == 1
+    assert "<img src=x" not in page.text
     assert scanned.CANARY in text_of(page)
 
 

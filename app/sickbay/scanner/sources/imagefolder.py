@@ -9,8 +9,9 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sickbay.contract.errors import BadInput
+from sickbay.contract.errors import BadInput, SickbayError
 from sickbay.contract.finding import Finding
+from sickbay.contract.inside import Inside
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner.formats import HEAD_BYTES, PICTURE_SUFFIXES, sniff
 from sickbay.scanner.sources import Found, Skipped
@@ -98,16 +99,17 @@ class _Walk:
     def run(self) -> Iterator[Found | Skipped]:
         """Walk without recursion: trees may be deeper than Python's stack."""
         open_folders = [self._entries(b"")]
-        while open_folders:
-            entry = next(open_folders[-1], None)
-            if entry is None:
-                open_folders.pop()
-            elif isinstance(entry, Skipped):
-                yield entry
-            elif entry.name[-1:] == b"/":
-                open_folders.append(self._entries(entry.name))
-            else:
-                yield self._sorted_out(entry.name, entry.mode, outside=entry.outside)
+        with Inside(os.fsdecode(self.top)) as root:
+            while open_folders:
+                entry = next(open_folders[-1], None)
+                if entry is None:
+                    open_folders.pop()
+                elif isinstance(entry, Skipped):
+                    yield entry
+                elif entry.name[-1:] == b"/":
+                    open_folders.append(self._entries(entry.name))
+                else:
+                    yield self._sorted_out(entry, root)
 
     def _entries(self, folder: bytes) -> "Iterator[_Entry | Skipped]":
         """List one folder; its name ends with a slash, as do those of folders in it."""
@@ -153,26 +155,25 @@ class _Walk:
         folder = os.path.realpath(_below(self.top, raw.rpartition(b"/")[0]))
         return (folder + b"/").startswith(target + b"/")
 
-    def _sorted_out(self, raw: bytes, mode: int, *, outside: bool) -> Found | Skipped:
-        path = SamplePath(raw)
-        name = raw.rpartition(b"/")[2]
+    def _sorted_out(self, entry: "_Entry", root: Inside) -> Found | Skipped:
+        raw = entry.name
         if raw.startswith(b".") or b"/." in raw:
             return Skipped(raw, HIDDEN)
-        if name.lower() in _LITTER:
+        if raw.rpartition(b"/")[2].lower() in _LITTER:
             return Skipped(raw, LITTER)
-        if path.suffix in PICTURE_SUFFIXES:
+        if SamplePath(raw).suffix in PICTURE_SUFFIXES:
             return self._found(raw)
-        if outside:
+        if entry.outside:
             return Skipped(raw, OUTSIDE)
-        if not stat.S_ISREG(mode):
-            return Skipped(raw, SPECIAL if mode else BROKEN)
-        return self._by_content(raw)
+        if not stat.S_ISREG(entry.mode):
+            return Skipped(raw, SPECIAL if entry.mode else BROKEN)
+        return self._by_content(raw, root)
 
-    def _by_content(self, raw: bytes) -> Found | Skipped:
+    def _by_content(self, raw: bytes, root: Inside) -> Found | Skipped:
         try:
-            with open(_below(self.top, raw), "rb", buffering=0) as file:  # noqa: PTH123 (a bytes path)
+            with open(root.open(raw), "rb", buffering=0) as file:  # noqa: PTH123 (a descriptor)
                 head = file.read(HEAD_BYTES)
-        except OSError:
+        except (SickbayError, OSError):
             return Skipped(raw, UNREADABLE)
         return self._found(raw) if sniff(head) else Skipped(raw, NO_PICTURE)
 
