@@ -86,8 +86,8 @@ def measure(number: int = POINTS) -> None:
         database = open_database(Path(folder) / "sickbay.db")
         run = fill(database, series)
         for share in (1, 2, 5, 10, 50, 100, 1000, 10_000):
-            since, until = number // 3, number // 3 + number // share - 1
-            since = 0 if share == 1 else since
+            since = 0 if share == 1 else number // 3
+            until = min(since + number // share, number) - 1
             taken, curve = look(database, run, since, until)
             times = [look(database, run, since, until)[0] for _ in range(20)]
             missing = lost(curve, marked, since, until)

@@ -6,12 +6,13 @@ under the same key is rejected alone.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from sickbay.contract.errors import SickbayError
+from sickbay.contract.errors import Busy, SickbayError, StorageFailed
 from sickbay.contract.event_batch import Batch, Receipt, Rejection
 from sickbay.database import Database
 from sickbay.database.tables import now
@@ -54,7 +55,9 @@ def receive(database: Database, run: str, batch: Batch, *, at: datetime | None =
     arrival = _Arrival(run, batch.attempt, packed(batch.events, at), at)
     taken: _Taken = database.writing_together(_store, arrival)
     for rank in taken.due:
-        fold(database, taken.attempt_id, rank)
+        # The batch is on disk already; its points can wait for the next fold.
+        with suppress(Busy, StorageFailed):
+            fold(database, taken.attempt_id, rank)
     return Receipt(taken.accepted, taken.duplicate, (*batch.rejected, *taken.rejected))
 
 
