@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urljoin
 
 from sickbay.contract.event import (
     MAX_FACTS,
@@ -47,7 +48,7 @@ class Run:
     def url(self) -> str | None:
         """The run's page, once the server has answered."""
         opened = self._reporter.opened if self._reporter else None
-        return opened.url if opened else None
+        return urljoin(self._reporter.place.url, opened.url) if self._reporter and opened else None
 
     @property
     def begun(self) -> bool:

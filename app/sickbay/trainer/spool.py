@@ -159,11 +159,11 @@ class Spool:
         return segment
 
     def _make_room(self) -> None:
-        """Drop the oldest where there is more than allowed on disk or in memory."""
+        """Drop the oldest where what is begun could not be filled within what is allowed."""
         for durable, most in ((True, self._most), (False, MOST_IN_MEMORY)):
             kept = [segment for segment in self._segments if segment.durable is durable]
             size = sum(segment.size for segment in kept)
-            while size > most and len(kept) > 1:
+            while size > most - SEGMENT and len(kept) > 1:
                 oldest = kept.pop(0)
                 size -= oldest.size
                 self.lost += oldest.points_left
