@@ -24,8 +24,8 @@ CASES: tuple[tuple[str, str, Category], ...] = (
     (
         "PIL.Image.DecompressionBombError",
         (
-            "Image size (400000000 pixels) exceeds limit of 178956970 pixels, could be decompression "
-            "bomb DOS attack."
+            "Image size (400000000 pixels) exceeds limit of 178956970 pixels, could be "
+            "decompression bomb DOS attack."
         ),
         Category.LOADING,
     ),
@@ -172,8 +172,8 @@ CASES: tuple[tuple[str, str, Category], ...] = (
         "RuntimeError",
         (
             "Error(s) in loading state_dict for ResNet:\n\tsize mismatch for fc.weight: copying a "
-            "param with shape torch.Size([1000, 512]) from checkpoint, the shape in current model is "
-            "torch.Size([10, 512])."
+            "param with shape torch.Size([1000, 512]) from checkpoint, the shape in current model "
+            "is torch.Size([10, 512])."
         ),
         Category.INITIALISATION,
     ),
@@ -276,8 +276,8 @@ CASES: tuple[tuple[str, str, Category], ...] = (
     (
         "RuntimeError",
         (
-            "The total norm of order 2.0 for gradients from `parameters` is non-finite, so it cannot "
-            "be clipped."
+            "The total norm of order 2.0 for gradients from `parameters` is non-finite, so it "
+            "cannot be clipped."
         ),
         Category.GRADIENT,
     ),
