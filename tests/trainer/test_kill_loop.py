@@ -27,6 +27,7 @@ from sickbay.trainer.line import Line
 from sickbay.trainer.replay import Left, replay_all
 from sickbay.trainer.writer import INTERVAL
 
+KILLS = int(os.environ.get("SICKBAY_KILLS", "100"))
 POINTS_A_STEP = 5
 _SAFE = 1.0 + INTERVAL
 """Seconds after which a point is on disk, with room for a busy machine."""
@@ -131,6 +132,5 @@ def test_after_a_few_kills_every_point_is_there_once(state: Path, kit: Path) -> 
 @pytest.mark.soak
 def test_after_many_kills_every_point_is_there_once(state: Path, kit: Path) -> None:
     assert not kit.exists()
-    kills = int(os.environ.get("SICKBAY_KILLS", "100"))
-    points = _loop(state, rounds=kills // 2, kills_of_server=1)
-    print(f"\n{kills} kills, {points:,} points, each there once")  # noqa: T201 (a soak's figures)
+    points = _loop(state, rounds=KILLS // 2, kills_of_server=1)
+    print(f"\n{KILLS} kills, {points:,} points, each there once")  # noqa: T201 (a soak's figures)

@@ -214,7 +214,10 @@ class Event:
         return _encode(self.to_json()).encode("utf-8") + b"\n"
 
     def digest(self) -> bytes:
-        """Return 16 bytes that tell this content from any other under the same key."""
+        """Return 16 bytes that tell this content from any other under the same key.
+
+        Of an event that was read: a NaN made elsewhere may have other bits than the one read.
+        """
         body = self.body
         if not isinstance(body, Points):
             return hashlib.blake2b(_encode(self.to_json()).encode(), digest_size=16).digest()
