@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from sickbay.database import Database
 from sickbay.database.schema import open_database
+
+# Drawn examples may take their time: a busy machine is no fault of what is tested.
+settings.register_profile("without-deadline", deadline=None)
+settings.load_profile("without-deadline")
 
 
 @pytest.fixture(scope="session")

@@ -43,7 +43,7 @@ def on_a_gpu_box(*words: str | Path, **environment: str) -> "subprocess.Complete
 
 
 def run(
-    words: list[str], stdin: int, environment: dict[str, str]
+    words: list[str], stdin: int, environment: dict[str, str], folder: Path | None = None
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, *words],
@@ -52,6 +52,7 @@ def run(
         text=True,
         stdin=stdin,
         env=os.environ | environment,
+        cwd=folder,
     )
 
 
@@ -84,6 +85,35 @@ def test_a_release_is_made_pulled_and_verified_on_one_machine(
         assert verified.stdout == f"{to} is release sha256:{digest}: all 3 files, nothing else.\n"
         assert verified.returncode == 0
     assert tree_digest(data_set.root) == before
+
+
+@pytest.mark.parametrize("release", ["animals", "animals@latest", "animals@sha256:{digest}"])
+def test_a_folder_named_like_the_data_set_does_not_stand_in_its_way(
+    data_set: ADataSet, tmp_path: Path, release: str
+) -> None:
+    data_set.add("animals/1.jpg")
+    data_set.scan()
+    local = {"SICKBAY_STATE": str(data_set.state)}
+    made = data_set.make()
+    (tmp_path / "elsewhere" / "animals").mkdir(parents=True)
+    tree = tmp_path / "tree"
+    assert sickbay("pull", "animals", tree, **local).returncode == 0
+    assert (tree / "animals").is_dir()
+    for folder in (tree, tmp_path / "elsewhere"):
+        words = ["-m", "sickbay", "verify", release.format(digest=made.digest), str(tree)]
+        verified = run(words, subprocess.DEVNULL, local, folder)
+        assert (verified.returncode, verified.stderr) == (0, "")
+        assert f"is release sha256:{made.digest}" in verified.stdout
+
+
+def test_a_path_to_a_folder_without_a_release_is_said_to_be_none(
+    data_set: ADataSet, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere" / "animals").mkdir(parents=True)
+    for path in (tmp_path / "elsewhere" / "animals", f"{tmp_path / 'elsewhere' / 'animals'}@0123"):
+        verified = sickbay("verify", path, data_set.root, SICKBAY_STATE=str(data_set.state))
+        assert verified.returncode == 2
+        assert "Is that a release?" in verified.stderr
 
 
 def test_a_job_elsewhere_pulls_and_verifies_over_http(data_set: ADataSet, tmp_path: Path) -> None:

@@ -145,6 +145,24 @@ def test_a_name_that_cannot_be_used_is_refused_before_any_file_is_read(
     assert "data set's name" in ran.sentence
 
 
+def test_no_original_is_overwritten_by_records(root: Path) -> None:
+    original = root / "cat" / "0.jpg"
+    before = original.read_bytes()
+    ran = run("scan", root, "--dataset", "pets", "--out", original)
+    assert ran.code == 2
+    assert "another kind" in ran.sentence
+    assert original.read_bytes() == before
+
+
+@pytest.mark.parametrize("below", [".", "state", "cat/deep/state"])
+def test_no_state_is_made_below_the_root(root: Path, below: str) -> None:
+    before = sorted(root.rglob("*"))
+    ran = run("scan", root, "--dataset", "pets", "--state", root / below)
+    assert ran.code == 2
+    assert "--state" in ran.sentence
+    assert sorted(root.rglob("*")) == before
+
+
 def test_a_server_that_is_down_is_one_sentence(root: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -184,11 +202,12 @@ def test_records_that_find_no_room_leave_nothing_half(root: Path, tmp_path: Path
     for number in range(300):
         (root / "cat" / f"copy-{number}.jpg").write_bytes(jpeg(1))
     out = tmp_path / "o.ndjson"
-    out.write_text("before")
+    assert run("scan", root / "cat", "--dataset", "pets", "--out", out).code == 0
+    before = out.read_bytes()
     ran = run("scan", root, "--dataset", "pets", "--out", out, prepare=with_small_files)
     assert ran.code == 5
     assert "cannot be written" in ran.sentence
-    assert out.read_text() == "before"
+    assert out.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["o.ndjson", "pets"]
 
 

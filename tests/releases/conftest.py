@@ -3,13 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from tests.releases.a_data_set import ADataSet
 
 from sickbay.database import Database
-
-settings.register_profile("without-deadline", deadline=None)
-settings.load_profile("without-deadline")
 
 
 @pytest.fixture

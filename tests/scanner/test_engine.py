@@ -289,7 +289,7 @@ KINDS = {
 }
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(st.sampled_from("abcd"), st.sets(st.sampled_from(sorted(KINDS))), min_size=1)
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sickbay.contract.errors import BadInput, StorageFailed
-from sickbay.contract.finding import ScanRecord, SummaryRecord
+from sickbay.contract.finding import ScanRecord, SummaryRecord, to_line
 from sickbay.scanner import NdjsonSink
 
 HEADER = ScanRecord("test", "imagefolder", ())
@@ -24,17 +24,34 @@ def test_the_file_appears_when_it_is_finished(tmp_path: Path) -> None:
 
 
 def test_an_aborted_scan_leaves_the_file_before_as_it_was(tmp_path: Path) -> None:
-    (tmp_path / "out.ndjson").write_text("before")
+    (tmp_path / "out.ndjson").write_bytes(to_line(HEADER))
     sink = NdjsonSink(tmp_path / "out.ndjson")
-    sink.header(HEADER)
+    sink.header(ScanRecord("other", "imagefolder", ()))
     sink.abort()
-    assert (tmp_path / "out.ndjson").read_text() == "before"
+    assert (tmp_path / "out.ndjson").read_bytes() == to_line(HEADER)
     assert [path.name for path in tmp_path.iterdir()] == ["out.ndjson"]
 
 
 def test_aborting_before_the_header_is_fine(tmp_path: Path) -> None:
     NdjsonSink(tmp_path / "out.ndjson").abort()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("before", [b"", to_line(HEADER), to_line(ScanRecord("a", "b", ("c",)))])
+def test_records_take_the_place_of_earlier_records(tmp_path: Path, before: bytes) -> None:
+    (tmp_path / "out.ndjson").write_bytes(before)
+    sink = NdjsonSink(tmp_path / "out.ndjson")
+    sink.header(HEADER)
+    sink.finish(SUMMARY)
+    assert (tmp_path / "out.ndjson").read_bytes() == to_line(HEADER) + to_line(SUMMARY)
+
+
+@pytest.mark.parametrize("before", [b"\xff\xd8\xff\xe0", b"PK\3\4", b'{"images":[]}\n', b"\n"])
+def test_a_file_of_another_kind_is_never_overwritten(tmp_path: Path, before: bytes) -> None:
+    (tmp_path / "0001.jpg").write_bytes(before)
+    with pytest.raises(BadInput, match="another kind"):
+        NdjsonSink(tmp_path / "0001.jpg")
+    assert (tmp_path / "0001.jpg").read_bytes() == before
 
 
 def test_a_device_or_folder_is_no_place_for_records(tmp_path: Path) -> None:

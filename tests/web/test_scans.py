@@ -113,10 +113,22 @@ def test_a_thumbnail_is_encoded_anew_before_anybody_sees_it(
     assert b"canary" not in answer.content
 
 
-def test_a_thumbnail_that_is_no_picture_is_dropped_and_the_scan_goes_on(
-    site: Site, scanner: TestClient, visitor: Callable[[Role], TestClient]
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<html><script>canary</script>",
+        encoded(picture(1, (257, 1)), "WEBP"),
+        encoded(picture(1, (1, 257)), "WEBP", lossless=True),
+        encoded(picture(1, (64, 48)), "PNG"),
+        A_THUMBNAIL[:100],
+        A_THUMBNAIL[:24] + b"\xff\xff\xff\xff" + A_THUMBNAIL[28:],
+    ],
+    ids=["markup", "wide", "tall", "png", "cut", "16,383 pixels stated"],
+)
+def test_a_thumbnail_that_is_none_is_dropped_and_the_scan_goes_on(
+    site: Site, scanner: TestClient, visitor: Callable[[Role], TestClient], data: bytes
 ) -> None:
-    _sent_whole(scanner, b"<html><script>canary</script>")
+    _sent_whole(scanner, data)
     answer = visitor(Role.VIEWER).get(f"/datasets/pets/samples/{_held(site)}/thumbnail")
     assert answer.status_code == 404
 

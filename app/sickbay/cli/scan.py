@@ -94,12 +94,22 @@ def _into_state(root: Path, dataset: str, state: Path | None) -> "Iterator[Sink]
     from sickbay.database.schema import open_database
 
     chosen = settings(state)
+    _refuse_state_below(root, chosen.state)
     database = open_database(chosen.database)
     try:
         blobs = Blobs(chosen.blobs)
         yield LocalSink(database, blobs, root=root, by=user(), dataset=dataset)
     finally:
         database.close()
+
+
+def _refuse_state_below(root: Path, state: Path) -> None:
+    """Refuse to write below the root: thumbnails there would be the next scan's samples."""
+    if state.resolve().is_relative_to(root.resolve()):
+        raise BadInput(
+            f"The state folder {state} lies in the data set's root {root}, which is never written "
+            "to; give another with --state."
+        )
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from sickbay.cli.release_options import ServerOption, TokenOption, Wanted, origi
 from sickbay.cli.state import StateOption
 from sickbay.client import metadata
 from sickbay.client.verify import verify as compare
-from sickbay.contract.manifest import FILES
+from sickbay.contract.manifest import FILES, VERSION
 
 
 def verify(
@@ -52,9 +52,9 @@ def _files(
 ) -> Iterator[tuple[Path, str | None]]:
     """Give a folder with the release's files, and what its id must begin with."""
     local, _, digits = release.rpartition("@")
-    if Path(release).is_dir():
+    if _is_release(release):
         yield Path(release), None
-    elif local and Path(local).is_dir():
+    elif local and _is_release(local):
         yield Path(local), digits.removeprefix("sha256:")
     else:
         with (
@@ -64,3 +64,12 @@ def _files(
             for name in FILES:
                 found.source.fetch(name, Path(folder) / name)
             yield Path(folder), found.source.digest
+
+
+def _is_release(name: str) -> bool:
+    """Whether a folder is meant: a path is, and a name is where a release lies in it.
+
+    A folder of data named like its data set must not stand in the way of the data set.
+    """
+    folder = Path(name)
+    return folder.is_dir() and ("/" in name or name in {".", ".."} or (folder / VERSION).is_file())

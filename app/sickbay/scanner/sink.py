@@ -17,6 +17,8 @@ from sickbay.contract.finding import (
 )
 
 Stat = tuple[int, int, int]
+_BEGINS = b'{"classes":['
+"""How the records of a scan begin, as ``to_line`` writes the header."""
 
 
 class Sink(Protocol):
@@ -92,10 +94,20 @@ class NdjsonSink:
         shown = repr(str(self._path))
         if self._path.exists() and not self._path.is_file():
             raise BadInput(f"{shown} is no regular file; name a file for the records.")
+        if self._path.exists() and not self._holds_records():
+            raise BadInput(f"{shown} is a file of another kind, and is kept; name a new file.")
         if not self._path.parent.is_dir():
             raise BadInput(f"There is no folder for {shown}; make it, or name another file.")
         if not os.access(self._path.parent, os.W_OK):
             raise StorageFailed(f"The folder of {shown} cannot be written; name another file.")
+
+    def _holds_records(self) -> bool:
+        """Whether the file is an earlier scan's, or empty: anything else may be an original."""
+        try:
+            with self._path.open("rb") as file:
+                return file.read(len(_BEGINS)) in (b"", _BEGINS)
+        except OSError:
+            return False
 
     def _opened(self) -> IO[bytes]:
         if self._file is None:

@@ -3,15 +3,11 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from tests.releases.a_data_set import ADataSet, with_every_decision
 
 from sickbay.client.release_source import StoredRelease
 from sickbay.database import Database
 from sickbay.releases.make import Made
-
-settings.register_profile("without-deadline", deadline=None)
-settings.load_profile("without-deadline")
 
 
 @pytest.fixture

@@ -258,7 +258,6 @@ def test_scans_decisions_and_undo_in_any_order_agree_with_the_model(migrated: Pa
         settings=settings(
             max_examples=20,
             stateful_step_count=20,
-            deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
         ),

@@ -58,9 +58,7 @@ chosen_filters = st.builds(
 
 
 @given(chosen=chosen_filters)
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whether_tallied_or_counted_the_numbers_are_those_of_the_samples(
     filled: Database, chosen: Filter
 ) -> None:

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sickbay.contract.defects import DEFECTS
@@ -25,7 +25,6 @@ filters = st.builds(
 
 
 @given(filters)
-@settings(deadline=None)
 def test_a_filter_survives_the_url(chosen: Filter) -> None:
     assert from_pairs(to_pairs(chosen)) == chosen
 

@@ -6,6 +6,7 @@ guarded child before anybody's browser sees them.
 """
 
 import hashlib
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
@@ -16,6 +17,8 @@ from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import Record, ScanRecord, SummaryRecord, from_line
 from sickbay.quarantine import intake
 from sickbay.quarantine.intake import Ticket
+from sickbay.scanner import webp
+from sickbay.scanner.formats import sniff
 from sickbay.web.body_limit import up_to
 from sickbay.web.identity import ScanToken
 from sickbay.web.parameters import INT64_MOST
@@ -49,10 +52,12 @@ def progress(site: Here, _who: ScanToken, key: Key) -> dict[str, Any]:
 def receive(site: Here, _who: ScanToken, key: Key, number: Number, body: Body) -> dict[str, int]:
     """Take one batch; the same batch again is free."""
     unpacked = batches.unpack(body)
-    extras = {of: {"thumbnail": _stored(site, data)} for of, data in unpacked.thumbnails.items()}
-    extras = {of: extra for of, extra in extras.items() if extra["thumbnail"]}
-    checked = intake.check(unpacked.lines, extras, hashlib.sha256(body).hexdigest())
-    expected = site.database.writing(lambda session: intake.receive(session, key, number, checked))
+    none_yet = {of: dict[str, str]() for of in unpacked.thumbnails}
+    checked = intake.check(unpacked.lines, none_yet, hashlib.sha256(body).hexdigest())
+    stored = {of: _stored(site, data) for of, data in unpacked.thumbnails.items()}
+    extras = {of: {"thumbnail": sha256} for of, sha256 in stored.items() if sha256}
+    whole = replace(checked, extras=extras)
+    expected = site.database.writing(lambda session: intake.receive(session, key, number, whole))
     return {"next_batch": expected}
 
 
@@ -86,6 +91,13 @@ def _said(ticket: Ticket) -> dict[str, Any]:
 
 
 def _stored(site: Site, thumbnail: bytes) -> str:
-    """Store a thumbnail encoded anew; return its SHA-256, empty where it is no picture."""
+    """Store a thumbnail encoded anew; return its SHA-256, empty where it is none.
+
+    A few bytes can state millions of pixels, and a batch holds thousands of thumbnails: what is
+    larger than a thumbnail reaches no decoder.
+    """
+    stated = webp.size(thumbnail) if sniff(thumbnail) == "WEBP" else None
+    if stated is None or max(stated) > THUMBNAIL_SIDE:
+        return ""
     made = site.guards.preview(thumbnail, ".webp", THUMBNAIL_SIDE)
     return "" if made is None else site.blobs.put(made)

@@ -9,6 +9,7 @@ from sickbay.quarantine.tables import Action
 from sickbay.web.parameters import INT64_MOST
 
 _AGAIN = "Load the page again, then decide."
+_DIGITS_MOST = len(str(INT64_MOST))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Form:
 
 
 def _number(text: str, name: str) -> int:
-    if not (text.isascii() and text.isdecimal()) or int(text[:20]) > INT64_MOST:
+    digits = text.isascii() and text.isdecimal() and len(text) <= _DIGITS_MOST
+    if not digits or int(text) > INT64_MOST:
         raise BadInput(f"The form's field {name} is not a number. {_AGAIN}")
     return int(text)
