@@ -3,6 +3,7 @@
 from alembic import context
 
 from sickbay.accounts import tables as _accounts  # noqa: F401 (registers its tables)
+from sickbay.alerts import tables as _alerts  # noqa: F401 (registers its tables)
 from sickbay.database.tables import Base
 from sickbay.quarantine import tables as _quarantine  # noqa: F401 (registers its tables)
 from sickbay.releases import tables as _releases  # noqa: F401 (registers its tables)

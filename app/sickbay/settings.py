@@ -3,13 +3,16 @@
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from sickbay.contract.errors import BadInput
 
 DEFAULT_PORT = 8765
 _HIGHEST_PORT = 65535
+_ANY = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 (compared, not bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,20 @@ class Settings:
     state: Path
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
+    public_url: str = ""
+    """Where people find the server, such as ``https://sickbay.example.org``, if it is not
+    where it listens: behind a proxy."""
+
+    @property
+    def base_url(self) -> str:
+        """What links begin with: the public URL, else the local one."""
+        return self.public_url or self.local_url
+
+    @property
+    def local_url(self) -> str:
+        """Where a browser on the same machine finds the server."""
+        host = "127.0.0.1" if self.host in _ANY else self.host
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     @property
     def database(self) -> Path:
@@ -37,10 +54,10 @@ class Settings:
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Read ``SICKBAY_STATE``, ``SICKBAY_HOST`` and ``SICKBAY_PORT``.
+    """Read ``SICKBAY_STATE``, ``SICKBAY_HOST``, ``SICKBAY_PORT`` and ``SICKBAY_PUBLIC_URL``.
 
     Raises:
-        BadInput: the port is not a number from 0 to 65535.
+        BadInput: the port is not a number from 0 to 65535, or the URL is none.
     """
     port = environment.get("SICKBAY_PORT", str(DEFAULT_PORT))
     if not port.isdecimal() or int(port) > _HIGHEST_PORT:
@@ -49,7 +66,18 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         state=Path(environment.get("SICKBAY_STATE") or _user_data(environment)).absolute(),
         host=environment.get("SICKBAY_HOST", "127.0.0.1"),
         port=int(port),
+        public_url=_public_url(environment.get("SICKBAY_PUBLIC_URL", "")),
     )
+
+
+def _public_url(text: str) -> str:
+    """Return the URL without its last slash; it has a scheme and a host, and no more."""
+    with suppress(ValueError):
+        parts = urlsplit(text)
+        bare = not (parts.path.strip("/") or parts.query or parts.fragment or parts.username)
+        if not text or (parts.scheme in {"http", "https"} and parts.hostname and bare):
+            return f"{parts.scheme}://{parts.netloc.lower()}" if text else ""
+    raise BadInput("SICKBAY_PUBLIC_URL reads https://HOST or https://HOST:PORT, without a path.")
 
 
 def _user_data(environment: Mapping[str, str]) -> Path:

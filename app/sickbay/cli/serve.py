@@ -60,7 +60,7 @@ class Running:
     @property
     def url(self) -> str:
         """Where a browser on this machine finds it."""
-        return address(self.settings)
+        return self.settings.local_url
 
     def link(self) -> str:
         """Return a new login link for the owner."""
@@ -69,12 +69,13 @@ class Running:
         secret = self._site.database.writing(
             lambda session: links.issue(session, people.owner(session, user()))
         )
-        return f"{self.url}/login#{secret}"
+        return f"{self.settings.base_url}/login#{secret}"
 
     def run(self) -> None:
         """Answer requests until a signal says stop; what was begun is finished."""
         import uvicorn
 
+        from sickbay.alerts.service import Alerts
         from sickbay.web.app import create_app
         from sickbay.web.deadline import DeadlineProtocol
 
@@ -91,7 +92,12 @@ class Running:
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         sys.setswitchinterval(SWITCH_SECONDS)
-        uvicorn.Server(config).run(sockets=[self._listener])
+        alerts = Alerts(self._site.database, self.settings.base_url)
+        alerts.start()
+        try:
+            uvicorn.Server(config).run(sockets=[self._listener])
+        finally:
+            alerts.close()
 
 
 @contextmanager
@@ -121,7 +127,7 @@ def running(chosen: Settings) -> Iterator[Running]:
     _log_to_stderr()
     with _alone(chosen.state) as lock, _listening(chosen) as listener:
         bound = replace(chosen, port=listener.getsockname()[1])
-        lock.write_text(json.dumps({"pid": os.getpid(), "url": address(bound)}))
+        lock.write_text(json.dumps({"pid": os.getpid(), "url": bound.local_url}))
         database = open_database(bound.database)
         guards = Guards(processors())
         try:
@@ -131,17 +137,11 @@ def running(chosen: Settings) -> Iterator[Running]:
             database.close()
 
 
-def address(chosen: Settings) -> str:
-    """Return a server's URL as a browser on the same machine writes it."""
-    host = "127.0.0.1" if chosen.host in {"0.0.0.0", "::", ""} else chosen.host  # noqa: S104 (compared, not bound)
-    return f"http://[{host}]:{chosen.port}" if ":" in host else f"http://{host}:{chosen.port}"
-
-
 def served_at(chosen: Settings) -> str:
     """Return the URL of the server that uses this state, or the one it would have."""
     with suppress(OSError, ValueError, KeyError):
         return str(json.loads((chosen.state / _LOCK).read_text())["url"])
-    return address(chosen)
+    return chosen.local_url
 
 
 @contextmanager

@@ -48,13 +48,20 @@ def is_public(route: object) -> bool:
     return getattr(route, _PUBLIC, False) is True
 
 
+def is_secure(request: Request, site: Site) -> bool:
+    """Whether the browser speaks TLS: to us, or to the proxy that has the public URL."""
+    scheme, _, host = site.settings.public_url.partition("://")
+    proxied = scheme == "https" and request.headers.get("host", "").lower() == host
+    return proxied or request.url.scheme == "https"
+
+
 def cookie_name(request: Request, site: Site) -> str:
     """Return the session cookie's name.
 
     ``__Host-`` binds it to this host and to TLS. Plain HTTP on loopback cannot have that; there
     the port is in the name, since browsers send cookies to every port of a host.
     """
-    if request.url.scheme == "https":
+    if is_secure(request, site):
         return "__Host-sickbay"
     return f"sickbay_{site.settings.port}"
 

@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sickbay.accounts import sessions
 from sickbay.contract.errors import Denied
 from sickbay.web.body_limit import up_to
-from sickbay.web.identity import Viewer, cookie_name, public
+from sickbay.web.identity import Viewer, cookie_name, is_secure, public
 from sickbay.web.pages.plain import LoginPage
 from sickbay.web.render import page
 from sickbay.web.site import Here, Site
@@ -57,7 +57,7 @@ def leave(request: Request, site: Here, _who: Viewer) -> Response:
     site.database.writing(lambda session: sessions.end(session, secret))
     answer = RedirectResponse("/login", status_code=HTTPStatus.SEE_OTHER)
     answer.delete_cookie(
-        cookie_name(request, site), secure=request.url.scheme == "https", httponly=True
+        cookie_name(request, site), secure=is_secure(request, site), httponly=True
     )
     return answer
 
@@ -69,5 +69,5 @@ def _set_cookie(answer: Response, request: Request, site: Site, secret: str) -> 
         max_age=int(sessions.LIFETIME.total_seconds()),
         httponly=True,
         samesite="lax",
-        secure=request.url.scheme == "https",
+        secure=is_secure(request, site),
     )

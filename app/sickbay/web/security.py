@@ -30,6 +30,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+CHART_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+"""For pages with a chart: Bokeh writes the styles of its own shadow trees, and nothing else."""
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -52,7 +54,7 @@ class Guarded:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
-        self._allows = _host_rule(settings.host)
+        self._allows = _host_rule(settings.host, settings.public_url)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the request, let the application answer, complete the answer's headers."""
@@ -119,14 +121,14 @@ def _log_access(scope: Scope, status: int) -> None:
     _log.info("%s %s %s %d", scope["sickbay.request"], scope["method"], path, status)
 
 
-def _host_rule(bound: str) -> Callable[[str], bool]:
+def _host_rule(bound: str, public_url: str) -> Callable[[str], bool]:
     """Return which ``Host`` headers are allowed.
 
-    Loopback names and the bound name always. Bound to other than loopback, this machine's own
+    Loopback names, the bound name and the public URL's always. Bound to other than loopback, this machine's own
     name and literal addresses as well: rebinding needs a name that an attacker chooses.
     """
     bound = f"[{bound.lower()}]" if ":" in bound else bound.lower()
-    named = {*LOOPBACK, bound}
+    named = {*LOOPBACK, bound, _name_in(public_url)}
     elsewhere = bound not in LOOPBACK
     if elsewhere:
         named.add(socket.gethostname().lower())
@@ -138,6 +140,11 @@ def _host_rule(bound: str) -> Callable[[str], bool]:
         return parts[1] in named or (elsewhere and _is_address(parts[1]))
 
     return allows
+
+
+def _name_in(public_url: str) -> str:
+    parts = _HOST.fullmatch(public_url.partition("://")[2])
+    return parts[1] if parts else ""
 
 
 def _is_address(host: str) -> bool:
