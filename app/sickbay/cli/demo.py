@@ -2,6 +2,8 @@
 
 import tempfile
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -56,14 +58,27 @@ def _show(chosen: "Settings", *, browser: bool) -> None:
     from sickbay.demo.check import DATASET
 
     root = chosen.state / "data"
-    if not root.exists():
+    if new := not root.exists():
         typer.echo(f"Drawing a small data set in {root}, and damaging some of it …")
         data_set.make(root)
         scan(root, DATASET, state=chosen.state)
-    with stopping(), running(chosen) as server:
+    with stopping(), running(chosen) as server, _training(chosen, server.url, start=new):
         link = server.link()
         typer.echo(f"Log in once, within ten minutes: {link}")
         typer.echo("Stop with Ctrl+C. Everything is kept in " + str(chosen.state))
         if browser:
             webbrowser.open(link)
         server.run()
+
+
+@contextmanager
+def _training(chosen: "Settings", url: str, *, start: bool) -> Iterator[None]:
+    """Let a short training run report to the server, slowly enough to be watched."""
+    from sickbay.demo.programs import training
+
+    if not start:
+        yield
+        return
+    with training(chosen.state, url, steps=600, pause=0.15):
+        typer.echo("A short training run has begun; its curve is on the Runs page.")
+        yield

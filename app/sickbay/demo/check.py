@@ -6,23 +6,16 @@ server over HTTP.
 
 import hashlib
 import json
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
-from sickbay.contract.errors import SickbayError
 from sickbay.demo import damage, data_set
+from sickbay.demo.programs import Broken, server, sickbay, training
 from sickbay.demo.reviewer import Reviewer
 from sickbay.demo.scenes import draw
 
 DATASET = "demo"
 Say = Callable[[str], None]
-
-
-class Broken(SickbayError):
-    """A step of the loop did not do what it is for."""
 
 
 def check(state: Path, say: Say) -> None:
@@ -35,14 +28,16 @@ def check(state: Path, say: Say) -> None:
     data_set.make(root)
     before = _fingerprint(root)
     say(f"made {len(before)} files in {root}")
-    say(_sickbay("scan", str(root), "--dataset", DATASET, "--state", str(state)))
-    with _server(state) as (url, link):
-        decided = _review(Reviewer(url, DATASET), link, say)
-        say(_sickbay("release", DATASET, "--yes", "--state", str(state)))
-        token = _sickbay("token", "new", "check", "--scope", "releases", "--state", str(state))
+    say(sickbay("scan", str(root), "--dataset", DATASET, "--state", str(state)))
+    with server(state) as (url, link):
+        reviewer = Reviewer(url, DATASET)
+        decided = _review(reviewer, link, say)
+        _train(reviewer, state, url, say)
+        say(sickbay("release", DATASET, "--yes", "--state", str(state)))
+        token = sickbay("token", "new", "check", "--scope", "releases", "--state", str(state))
         remote = ("--server", url, "--token", token)
-        say(_sickbay("pull", DATASET, str(clean), "--root", str(root), *remote))
-        say(_sickbay("verify", DATASET, str(clean), *remote))
+        say(sickbay("pull", DATASET, str(clean), "--root", str(root), *remote))
+        say(sickbay("verify", DATASET, str(clean), *remote))
     _expect_release(clean, decided)
     _expect(_fingerprint(root) == before, "the data set is byte for byte as it was")
     say("the data set is byte for byte as it was")
@@ -64,6 +59,21 @@ def _review(reviewer: Reviewer, link: str, say: Say) -> dict[str, bytes]:
     reviewer.replace(reviewer.held("image.undecodable")[0], replacement)
     say("left one sample out, undid that and did it again, kept one, replaced one")
     return {hashlib.sha256(replacement).hexdigest(): replacement}
+
+
+def _train(reviewer: Reviewer, state: Path, url: str, say: Say) -> None:
+    """Let a training run report, and look for what went wrong in it."""
+    with training(state, url, steps=200, pause=0.0) as process:
+        _expect(process.wait() == 0, "the training run ends well")
+    (run,) = reviewer.get("/api/v1/runs")["rows"]
+    _expect(run["failures"] == 2, "the run shows its two failures")  # noqa: PLR2004 (one raised, one not finite)
+    (loss,) = [
+        one
+        for one in reviewer.get(f"/api/v1/runs/{run['key']}/series")["series"]
+        if one["name"] == "train/loss"
+    ]
+    _expect((loss["points"], loss["nan"]) == (200, 1), "every point of the run is there")
+    say(f"trained: {loss['points']} points, one of them not a number, and 2 failures are there")
 
 
 def _expect_release(clean: Path, replaced: dict[str, bytes]) -> None:
@@ -100,45 +110,3 @@ def _fingerprint(root: Path) -> dict[str, str]:
 def _expect(true: bool, what: str) -> None:  # noqa: FBT001 (reads as a sentence)
     if not true:
         raise Broken(f"The demo is broken: it is not so that {what}.")
-
-
-def _sickbay(*words: str) -> str:
-    """Run one command of ours; return what it printed.
-
-    Raises:
-        Broken: it ended with another code than 0.
-    """
-    done = subprocess.run(  # noqa: S603 (our own program)
-        [sys.executable, "-m", "sickbay", *words], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip()
-        raise Broken(f"`sickbay {words[0]}` ended with {done.returncode}: {said}")
-    return done.stdout.strip()
-
-
-@contextmanager
-def _server(state: Path) -> Iterator[tuple[str, str]]:
-    """Run a server on a free port; give its URL and a login link."""
-    words = ("serve", "--state", str(state), "--port", "0")
-    with (
-        (state / "serve.log").open("w") as log,
-        subprocess.Popen(  # noqa: S603 (our own program)
-            [sys.executable, "-u", "-m", "sickbay", *words],
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        ) as process,
-    ):
-        try:
-            link = _link(process)
-            yield link.partition("/login")[0], link
-        finally:
-            process.terminate()
-
-
-def _link(process: "subprocess.Popen[str]") -> str:
-    for line in process.stdout or ():
-        if "/login#" in line:
-            return line[line.index("http") :].strip()
-    raise Broken("The demo is broken: the server ended before it printed a login link.")

@@ -43,6 +43,11 @@ class Reviewer:
         page = self._send(f"{self._pages}/review?code={code}").decode("utf-8")
         return [Shown(int(key), int(version)) for key, version in _PICK.findall(page)]
 
+    def get(self, path: str) -> dict[str, Any]:
+        """Return what the API answers."""
+        answer: dict[str, Any] = json.loads(self._send(path))
+        return answer
+
     def decide(self, sample: Shown, action: str, reason: str = "") -> dict[str, Any]:
         """Decide on one sample; return the server's answer."""
         fields = {"version": str(sample.version), "action": action, "reason": reason}
