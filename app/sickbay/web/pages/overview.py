@@ -110,7 +110,7 @@ def all_data_sets(request: Request, site: Here, me: Viewer) -> Response:
         if len(cards) == 1:
             return RedirectResponse(f"/datasets/{cards[0].name}", HTTPStatus.SEE_OTHER)
         shown = DataSetsPage(
-            shell=bare(me, "overview"),
+            shell=bare(session, me, "overview"),
             cards=tuple(_row(session, card) for card in cards),
             server=str(request.base_url).rstrip("/"),
         )

@@ -9,6 +9,8 @@ from sickbay.accounts.tables import Role
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.data_sets import DataSetCard
 from sickbay.quarantine.decisions.recent import Recent, recent
+from sickbay.runs import find
+from sickbay.runs.state import RunState
 from sickbay.web.identity import Who
 from sickbay.web.pages import words
 
@@ -31,6 +33,8 @@ class Shell:
     data_set: str
     data_sets: tuple[str, ...]
     held: int
+    live: int
+    """Runs under way."""
     here: str
     person: str
     role: str
@@ -63,7 +67,7 @@ def shell(session: Session, who: Who, entered: Entered, here: str) -> Shell:
     card = entered.card
     last = recent(session, card.id, who.name)
     return replace(
-        bare(who, here),
+        bare(session, who, here),
         data_set=card.name,
         data_sets=entered.names,
         held=card.held,
@@ -71,12 +75,13 @@ def shell(session: Session, who: Who, entered: Entered, here: str) -> Shell:
     )
 
 
-def bare(who: Who, here: str) -> Shell:
+def bare(session: Session, who: Who, here: str) -> Shell:
     """Return what stands around a page that is about no data set."""
     return Shell(
         data_set="",
         data_sets=(),
         held=0,
+        live=find.runs(session, state=RunState.LIVE, size=1).total,
         here=here,
         person=who.name,
         role=who.role.value if who.role else "",

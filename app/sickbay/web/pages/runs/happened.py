@@ -1,0 +1,160 @@
+"""What happened in a run, newest first: the chart's marks in words, and what the script told."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from sickbay.contract.event import FailureKind, Level
+from sickbay.runs.charts import Chart, Curve
+from sickbay.runs.failures.marks import Mark, marks
+from sickbay.runs.state import RunState
+from sickbay.runs.view import AttemptView, RunView, told
+from sickbay.web.language import _, ngettext
+from sickbay.web.pages.runs.drawing import MINUS, number
+from sickbay.web.pages.runs.spikes import both
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+_ODD = (("nan", "nan", "NaN"), ("pos_inf", "pinf", "+Inf"), ("neg_inf", "ninf", MINUS + "Inf"))
+_WORDS = {
+    FailureKind.LOADER_ERROR: _("A sample could not be loaded"),
+    FailureKind.WORKER_KILLED: _("A loader process was killed"),
+    FailureKind.NON_FINITE_INPUT: _("Input is not finite"),
+    FailureKind.NON_FINITE_LABEL: _("Label is not finite"),
+    FailureKind.NON_FINITE_LOSS: _("Loss is not finite"),
+    FailureKind.NON_FINITE_GRADIENT: _("Gradient is not finite"),
+    FailureKind.LOSS_SPIKE: _("Loss spike"),
+    FailureKind.SHAPE_MISMATCH: _("Shapes do not match"),
+    FailureKind.LABEL_ASSERT: _("A label is out of range"),
+    FailureKind.OUT_OF_MEMORY: _("Out of memory"),
+    FailureKind.OTHER: _("Failure"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened. ``icon`` is its mark on the chart, ``value`` its height there."""
+
+    icon: str
+    attempt: int
+    step: int | None
+    title: str
+    text: str
+    at: datetime | None
+    href: str = ""
+    value: float | None = None
+
+
+def words_of(what: str) -> str:
+    """Say what kind of failure it is."""
+    return _WORDS.get(FailureKind(what), what)
+
+
+def happened(session: Session, run: RunView, chart: Chart) -> tuple[Event, ...]:
+    """Put everything that is known of a run into one list, newest first."""
+    events = [
+        *_attempts(run.attempts),
+        *_failures(marks(session, run.key), chart),
+        *_spikes(chart),
+        *(event for curve in chart.curves for event in _odd(curve)),
+        *_told(session, run.key),
+    ]
+    return tuple(sorted(events, key=_place, reverse=True))
+
+
+def _place(event: Event) -> tuple[datetime, int]:
+    return event.at or _NEVER, -1 if event.step is None else event.step
+
+
+def _attempts(attempts: Sequence[AttemptView]) -> Iterator[Event]:
+    for one in attempts:
+        went_on = _("goes on from a checkpoint") if one.resume else one.launch
+        yield Event(
+            "live", one.number, None, _("Attempt %d began") % one.number, went_on, one.started_at
+        )
+        if one.state is not RunState.LIVE:
+            yield _ended(one)
+
+
+def _ended(one: AttemptView) -> Event:
+    title = {
+        RunState.FINISHED: _("Attempt %d ended"),
+        RunState.FAILED: _("Attempt %d failed"),
+        RunState.STALLED: _("Attempt %d is silent"),
+        RunState.DEAD: _("Attempt %d went silent"),
+    }[one.state] % one.number
+    text = _("last point at step %s") % f"{one.last_step:,}" if one.last_step is not None else ""
+    icon = "fail" if one.state is RunState.FAILED else "clock"
+    return Event(icon, one.number, one.last_step, title, text, one.ended_at or one.heartbeat_at)
+
+
+def _failures(found: Sequence[Mark], chart: Chart) -> Iterator[Event]:
+    for mark in found:
+        icon = "spike" if mark.what == FailureKind.LOSS_SPIKE else "fail"
+        more = mark.failures - 1
+        where = _("rank %d") % mark.rank
+        text = where + (
+            ngettext(" and %s more", " and %s more", more) % f"{more:,}" if more else ""
+        )
+        at, value = _at(chart, mark.attempt, mark.step)
+        yield Event(
+            icon,
+            mark.attempt,
+            mark.step,
+            words_of(mark.what),
+            text,
+            at,
+            f"#group-{mark.group_id}",
+            value if icon == "spike" else None,
+        )
+
+
+def _spikes(chart: Chart) -> Iterator[Event]:
+    for curve, spike in both(chart.curves):
+        title = _("Spike to %s") % number(spike.value)
+        text = _("%s times the usual spread") % f"{spike.times:,.0f}"
+        yield Event(
+            "spike", curve.attempt, spike.step, title, text, _moment(spike.time), "", spike.value
+        )
+
+
+def _odd(curve: Curve) -> Iterator[Event]:
+    """Yield one event for each run of neighbouring buckets with points that are not finite."""
+    columns = curve.columns
+    for name, icon, word in _ODD:
+        points, start = 0, 0
+        for index, count in enumerate([*columns[name], 0]):
+            start = index if count and not points else start
+            if not count and points:
+                yield _one_odd(curve, icon, word, points, start)
+            points = points + count if count else 0
+
+
+def _one_odd(curve: Curve, icon: str, word: str, points: int, start: int) -> Event:
+    text = ngettext("%s point", "%s points", points) % f"{points:,}"
+    step, began = curve.columns["odd_step"][start], curve.columns["began"][start]
+    return Event(icon, curve.attempt, step, word, text, _moment(began))
+
+
+def _told(session: Session, key: str) -> Iterator[Event]:
+    for one in told(session, key):
+        icon = {Level.INFO: "note", Level.WARN: "warn", Level.ERROR: "block"}[one.level]
+        yield Event(icon, one.attempt, one.step, one.title, one.text, one.time)
+
+
+def _at(chart: Chart, attempt: int, step: int) -> tuple[datetime | None, float | None]:
+    """Return when an attempt was at a step, and the curve's height there, as far as it tells."""
+    for curve in chart.curves:
+        if curve.attempt == attempt:
+            index = max(0, bisect_right(curve.columns["step"], step) - 1)
+            return _moment(curve.columns["began"][index]), curve.columns["high"][index]
+    return None, None
+
+
+def _moment(seconds: float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):  # a trainer's clock may say anything
+        return None

@@ -1,0 +1,9 @@
+"""All routes of runs' pages, as one router."""
+
+from fastapi import APIRouter
+
+from sickbay.web.pages.runs import figures, groups, listing, one, stream
+
+router = APIRouter()
+for part in (figures, listing, one, groups, stream):
+    router.include_router(part.router)

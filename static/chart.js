@@ -1,0 +1,314 @@
+// The chart: what is in view, fetched as buckets; the strip below, which is always the whole run.
+
+import * as curves from "./curves.js";
+import { Figure, onTheme, token } from "./figure.js";
+
+const BUCKETS = 1000;
+const SETTLE = 120;
+const MOST_CURVES = 8;
+
+export class Chart {
+  constructor(host, { run, attempt, attempts, bokeh }) {
+    Object.assign(this, { host, run, attempt, attempts, release: bokeh });
+    this.choice = { series: "", ranks: "mean", smooth: 0, by: "step", log: false, older: true, with: "" };
+    this.view = null; // null: the whole run, and its end as it grows
+    this.whole = [];
+    this.near = null;
+    this.marks = [];
+    this.asked = 0;
+    onTheme(() => this.figure && (this.figure.paint(), this.draw()));
+  }
+
+  get byTime() {
+    return this.choice.by === "time";
+  }
+
+  // Take another choice of what is drawn; a figure of another kind only where it must be one.
+  async show(choice) {
+    const before = this.choice;
+    this.choice = { ...before, ...choice };
+    const kind = this.choice.by + this.choice.log;
+    if (before.by !== this.choice.by) this.view = null;
+    if (!this.figure || kind !== before.by + before.log) await this.change();
+    await this.load();
+  }
+
+  async change() {
+    this.figure?.close();
+    this.figure = await Figure.load(this.host, this.release, this.choice.by, this.choice.log);
+    document.documentElement.dataset.chart = "";
+    const shown = this.figure.range("main-x");
+    shown.change.connect(() => this.moved(shown));
+    this.figure.main.on_event("mousemove", (event) => this.pointed?.(this.told(event.x)));
+    this.figure.main.on_event("mouseleave", () => this.pointed?.(null));
+    this.figure.main.on_event("doubletap", () => this.go(null));
+    if (matchMedia("(pointer: coarse)").matches) this.figure.main.toolbar.active_drag = null;
+  }
+
+  targets() {
+    const own = { run: this.run, attempts: this.choice.older ? this.attempts : [this.attempt] };
+    return this.choice.with ? [own, { run: this.choice.with, attempts: [] }] : [own];
+  }
+
+  async fetch({ run, attempts }, range = {}) {
+    const query = new URLSearchParams({ series: this.choice.series, by: this.choice.by, buckets: BUCKETS, mean: this.choice.ranks === "mean", ...range });
+    for (const number of attempts) query.append("attempt", number);
+    const answer = await fetch(`/api/v1/runs/${run}/chart?${query}`);
+    if (!answer.ok) throw new Error("The curve could not be loaded.");
+    const found = await answer.json();
+    return { ...found, run };
+  }
+
+  async load() {
+    const turn = ++this.asked;
+    const found = await Promise.all(this.targets().map((target) => this.fetch(target)));
+    if (turn !== this.asked) return;
+    this.whole = found;
+    this.near = null;
+    this.draw();
+    if (this.view) await this.zoomed();
+  }
+
+  // Finer buckets of what is in view, and a little to each side, so that moving shows no gap.
+  async zoomed() {
+    if (!this.view) return;
+    const turn = ++this.asked;
+    const [start, end] = this.view;
+    const room = (end - start) / 2;
+    const scale = this.byTime ? 1000 : 1;
+    const range = { since: (start - room) / scale, until: (end + room) / scale };
+    const found = await Promise.all(this.targets().map((target) => this.fetch(target, range)));
+    if (turn !== this.asked) return;
+    this.near = found;
+    this.draw();
+  }
+
+  // What came since: of the newest attempt only the end is fetched.
+  async grow(spans) {
+    const mine = spans.filter((span) => span.series === this.choice.series && span.attempt === this.attempt);
+    if (!mine.length || this.growing) {
+      this.again = this.again || mine.length > 0 ? [...(this.again || []), ...mine] : null;
+      return;
+    }
+    this.growing = true;
+    try {
+      if (this.byTime || !this.whole.length) await this.load();
+      else await this.extend(Math.min(...mine.map((span) => span.first)));
+      if (this.view && this.view[1] >= this.extent()[1]) await this.zoomed();
+    } finally {
+      this.growing = false;
+    }
+    const more = this.again;
+    this.again = null;
+    if (more) await this.grow(more);
+  }
+
+  async extend(first) {
+    const own = this.whole[0];
+    const known = own.curves.filter((curve) => curve.attempt === this.attempt);
+    const starts = known.map((curve) => curve.step[curves.indexAt(curve, first, false)] ?? first);
+    const since = Math.min(first, ...starts);
+    const turn = this.asked;
+    const tail = await this.fetch({ run: this.run, attempts: [this.attempt] }, { since });
+    if (turn !== this.asked) return;
+    if (known.some((curve) => curve.step.length > 3 * BUCKETS)) {
+      await this.load();
+      return;
+    }
+    for (const more of tail.curves) {
+      const at = own.curves.findIndex((one) => one.attempt === more.attempt && one.rank === more.rank);
+      if (at < 0) own.curves.push(more);
+      else own.curves[at] = curves.joined(own.curves[at], more);
+    }
+    this.draw();
+  }
+
+  extent() {
+    let [start, end] = [Infinity, -Infinity];
+    for (const curve of this.whole.flatMap((found) => found.curves)) {
+      if (!curve.step.length) continue;
+      const last = curve.step.length - 1;
+      start = Math.min(start, this.byTime ? curve.began[0] * 1000 : curve.step[0]);
+      end = Math.max(end, this.byTime ? Math.max(...curve.ended) * 1000 : (curve.last_step[last] ?? curve.step[last]), this.byTime ? 0 : curve.step[last]);
+    }
+    return start <= end ? [start, Math.max(end, start + 1)] : [0, 1];
+  }
+
+  go(view) {
+    const [first, last] = this.extent();
+    if (view) {
+      const span = Math.min(last - first, Math.max(this.byTime ? 10 : 2, view[1] - view[0]));
+      const start = Math.max(first - span * 0.02, Math.min(view[0], last - span));
+      view = span >= last - first ? null : [start, start + span];
+    }
+    this.view = view;
+    this.draw();
+    if (view) this.zoomed();
+  }
+
+  moveBy(share) {
+    const [start, end] = this.view ?? this.extent();
+    this.go([start + share * (end - start), end + share * (end - start)]);
+  }
+
+  zoomBy(factor) {
+    const [start, end] = this.view ?? this.extent();
+    const half = ((end - start) * factor) / 2;
+    this.go([(start + end) / 2 - half, (start + end) / 2 + half]);
+  }
+
+  // Bokeh moved the range: by a drag, the wheel, or the strip's window.
+  moved(shown) {
+    if (this.setting) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      const { start, end } = shown;
+      const [first, last] = this.extent();
+      this.view = start <= first && end >= last ? null : [start, end];
+      this.draw();
+      this.zoomed();
+    }, SETTLE);
+  }
+
+  colourOf(index, curve) {
+    if (index > 0) return token(`--c${index % 6}`);
+    if (curve.attempt !== this.attempt) return token("--ink-2");
+    return token(curve.rank === null ? "--c0" : `--c${curve.rank % 6}`);
+  }
+
+  draw() {
+    if (!this.figure) return;
+    const extent = this.extent();
+    const pad = (extent[1] - extent[0]) * 0.01;
+    const all = [extent[0] - pad, extent[1] + pad];
+    const view = this.view ?? all;
+    this.setting = true;
+    this.span(this.figure.range("main-x"), view);
+    this.span(this.figure.range("strip-x"), all);
+    this.setting = false;
+    const counts = this.put("all-", this.whole, all);
+    this.put("", this.near ?? this.whole, view);
+    this.drawn?.({ counts, view, extent, whole: this.view === null, legend: this.legend() });
+  }
+
+  span(range, [start, end]) {
+    if (range.start !== start || range.end !== end) range.setv({ start, end });
+  }
+
+  put(prefix, found, view) {
+    const { log } = this.choice;
+    const lines = { bands: [], raw: [], older: [], lines: [] };
+    const odd = { nan: [], inf: [], neg: [], below: [] };
+    const counts = { nan: 0, inf: 0, neg: 0, below: 0 };
+    let [low, high] = [Infinity, -Infinity];
+    found.forEach((one, index) => {
+      for (const curve of one.curves) {
+        this.trace(lines, one, curve, this.colourOf(index, curve));
+        const here = curves.oddities(curve, this.byTime, log);
+        for (const name of Object.keys(odd)) odd[name].push(...here.found[name]);
+        for (const name of Object.keys(counts)) counts[name] += here.counts[name];
+        const [from, to] = curves.reach(curve, this.byTime, log, view);
+        low = Math.min(low, from);
+        high = Math.max(high, to);
+      }
+    });
+    for (const [name, rows] of Object.entries(lines)) {
+      this.figure.put(prefix + name, { xs: rows.map((row) => row.xs), ys: rows.map((row) => row.ys), color: rows.map((row) => row.color) });
+    }
+    for (const [name, xs] of Object.entries(odd)) this.figure.put(prefix + name, { x: xs });
+    this.putMarks(prefix);
+    this.span(this.figure.range(prefix ? "strip-y" : "main-y"), this.room(low, high, prefix));
+    return counts;
+  }
+
+  trace(lines, { width }, curve, color) {
+    const { log, smooth } = this.choice;
+    const add = (name, path) => lines[name].push({ ...path, color });
+    const single = curve.rank !== null || curves.isSingle(curve, width);
+    if (!single) for (const band of curves.bands(curve, this.byTime, log)) add("bands", band);
+    if (curve.attempt !== this.attempt && color === token("--ink-2")) {
+      add("older", single ? curves.extremes(curve, this.byTime, log) : curves.means(curve, this.byTime, log));
+    } else if (smooth) {
+      const [start, end] = this.extent();
+      add("raw", curves.extremes(curve, this.byTime, log));
+      add("lines", curves.smoothed(curve, this.byTime, log, smooth * (end - start)));
+    } else {
+      add("lines", single ? curves.extremes(curve, this.byTime, log) : curves.means(curve, this.byTime, log));
+    }
+  }
+
+  // Failures and spikes come from the list beside the chart: both tell the same.
+  putMarks(prefix) {
+    const shown = this.marks.filter((mark) => this.choice.older || mark.attempt === this.attempt);
+    const placed = shown.map((mark) => ({ ...mark, x: this.place(mark) })).filter((mark) => Number.isFinite(mark.x));
+    this.figure.put(`${prefix}failure`, { x: placed.filter((mark) => mark.icon === "fail").map((mark) => mark.x) });
+    const rings = placed.filter((mark) => mark.icon === "spike" && Number.isFinite(mark.value) && !(this.choice.log && mark.value <= 0));
+    this.figure.put(`${prefix}spike`, { x: rings.map((mark) => mark.x), y: rings.map((mark) => mark.value) });
+  }
+
+  place({ attempt, step }) {
+    if (!this.byTime) return step;
+    const curve = this.whole[0]?.curves.find((one) => one.attempt === attempt);
+    return curve ? curves.timeOf(curve, step) : NaN;
+  }
+
+  // The values' range, with room above and below for the marks at the edges.
+  room(low, high, prefix) {
+    const { log } = this.choice;
+    if (!(low <= high)) return log ? [0.1, 1] : [0, 1];
+    const [above, below] = prefix ? [0.12, 0.2] : [0.14, 0.2];
+    if (log) {
+      const [from, to] = [Math.log10(low), Math.log10(high)];
+      const span = Math.max(to - from, 0.1);
+      return [10 ** Math.max(-320, from - below * span), 10 ** Math.min(308, to + above * span)];
+    }
+    const span = Math.max(high - low, Math.abs(high) * 1e-6, 1e-12);
+    if (!Number.isFinite(span)) return [-8e307, 8e307];
+    return [Math.max(-8e307, low - below * span), Math.min(8e307, high + above * span)];
+  }
+
+  cursor(step, attempt) {
+    const x = step === null ? null : this.place({ step, attempt });
+    this.figure?.put("cursor", { x: x === null ? [] : [x] });
+    if (x !== null && this.view && (x < this.view[0] || x > this.view[1])) {
+      const half = (this.view[1] - this.view[0]) / 2;
+      this.go([x - half, x + half]);
+    }
+  }
+
+  // What the curves are at a place, in words.
+  told(x) {
+    const found = (this.near ?? this.whole).flatMap((one, index) => one.curves.map((curve) => ({ one, index, curve })));
+    return found.filter(({ curve }) => curve.step.length).slice(0, MOST_CURVES).map(({ index, curve }) => {
+      const i = curves.indexAt(curve, x, this.byTime);
+      return {
+        colour: this.colourOf(index, curve),
+        other: index > 0,
+        attempt: curve.attempt,
+        rank: curve.rank,
+        step: curve.step[i],
+        last: Math.max(curve.last_step[i] ?? curve.step[i], curve.step[i]),
+        mean: curve.mean[i],
+        low: curve.low[i],
+        high: curve.high[i],
+        odd: { NaN: curve.nan[i], "+Inf": curve.pos_inf[i], "−Inf": curve.neg_inf[i] },
+      };
+    });
+  }
+
+  legend() {
+    return this.whole.flatMap((one, index) => one.curves.map((curve) => ({
+      colour: this.colourOf(index, curve),
+      other: index > 0,
+      older: index === 0 && curve.attempt !== this.attempt,
+      attempt: curve.attempt,
+      rank: curve.rank,
+    })));
+  }
+
+  // The last finite value of the newest attempt, for the head of the page.
+  latest() {
+    const own = this.whole[0]?.curves.filter((curve) => curve.attempt === this.attempt && curve.step.length) ?? [];
+    return own.length ? own[0] : null;
+  }
+}

@@ -1,0 +1,309 @@
+// One run: its chart, the list of what happened, and both as they go on.
+
+import { Chart } from "./chart.js";
+import { numeral } from "./curves.js";
+import { onKeys } from "./keys.js";
+import { Live } from "./live.js";
+
+const main = document.getElementById("main");
+const tools = document.getElementById("tools");
+const readout = document.getElementById("readout");
+const feed = document.getElementById("feed");
+const HINT = readout?.textContent.trim();
+const KEPT = ["series", "ranks", "smooth", "by", "with"];
+const AT_LEAST = 1500;
+const NOW_AND_THEN = 15_000;
+
+const chart = tools && new Chart(document.getElementById("plot"), {
+  run: main.dataset.run,
+  attempt: Number(main.dataset.attempt),
+  attempts: main.dataset.attempts.split(" ").map(Number),
+  bokeh: main.dataset.bokeh,
+});
+
+// ---------- the list: marks of the chart, and a cursor on it ----------
+const events = () => [...document.querySelectorAll("#happened a")];
+
+function readMarks() {
+  if (!chart) return;
+  chart.marks = events().filter((one) => one.dataset.step !== undefined).map(({ dataset }) => ({
+    icon: dataset.icon,
+    attempt: Number(dataset.attempt),
+    step: Number(dataset.step),
+    value: dataset.value === undefined ? NaN : Number(dataset.value),
+  }));
+}
+
+function choose(one) {
+  for (const other of events()) other.removeAttribute("aria-current");
+  if (!one) return;
+  one.setAttribute("aria-current", "true");
+  one.scrollIntoView({ block: "nearest", inline: "nearest" });
+  if (one.dataset.step !== undefined) chart?.cursor(Number(one.dataset.step), Number(one.dataset.attempt));
+}
+
+function go(by) {
+  const all = events();
+  const at = all.findIndex((one) => one.hasAttribute("aria-current"));
+  choose(all[Math.max(0, Math.min(all.length - 1, at + by))]);
+}
+
+main.addEventListener("click", (event) => {
+  const one = event.target.closest("#happened a");
+  if (!one || event.ctrlKey || event.metaKey) return;
+  choose(one);
+  const group = one.hash && document.getElementById(one.hash.slice(1));
+  if (group instanceof HTMLDetailsElement) group.open = true;
+  else event.preventDefault();
+});
+
+// ---------- words under and over the chart ----------
+function named(one) {
+  if (one.other) return tools.elements.with.selectedOptions[0].textContent;
+  const rank = one.rank === null ? "" : `rank ${one.rank}`;
+  const attempt = main.dataset.attempts.includes(" ") ? `attempt ${one.attempt}` : "";
+  return [attempt, rank].filter(Boolean).join(", ");
+}
+
+function swatch(colour, dashed) {
+  const mark = document.createElement("span");
+  mark.className = dashed ? "swatch dashed" : "swatch";
+  mark.style.color = colour;
+  return mark;
+}
+
+function valueOf(one) {
+  const odd = Object.entries(one.odd).filter(([, n]) => n).map(([word, n]) => (n > 1 ? `${n.toLocaleString("en")} ${word}` : word));
+  const parts = one.mean === null ? [] : [one.low === one.high ? numeral(one.mean) : `${numeral(one.mean)} (${numeral(one.low)} to ${numeral(one.high)})`];
+  return [...parts, ...odd].join(", ");
+}
+
+function say(found) {
+  if (!found?.length) {
+    const hint = document.createElement("span");
+    hint.className = "dim";
+    hint.textContent = HINT;
+    readout.replaceChildren(hint);
+    return;
+  }
+  const [first] = found;
+  const steps = first.step === first.last ? first.step.toLocaleString("en") : `${first.step.toLocaleString("en")}–${first.last.toLocaleString("en")}`;
+  const parts = found.flatMap((one) => {
+    const text = document.createElement("span");
+    text.append(swatch(one.colour), [named(one), valueOf(one)].filter(Boolean).join(": "));
+    return [" ", text];
+  });
+  const where = document.createElement("b");
+  where.textContent = `Step ${steps}`;
+  readout.replaceChildren(where, ...parts);
+}
+
+function describe({ counts, view, extent, whole, legend }) {
+  for (const name of ["nan", "inf", "neg"]) main.querySelector(`[data-count=${name}]`).textContent = counts[name].toLocaleString("en");
+  const below = document.getElementById("below");
+  below.hidden = !counts.below;
+  below.textContent = `at the lower edge: at least ${counts.below.toLocaleString("en")} values of zero or less`;
+  const words = (x) => (chart.byTime ? new Date(x).toISOString().slice(0, 19).replace("T", " ") : Math.round(x).toLocaleString("en"));
+  document.getElementById("extent").textContent = whole ? "whole run" : `${words(view[0])} to ${words(view[1])} of ${words(extent[1])}`;
+  showLegend(legend);
+}
+
+function showLegend(legend) {
+  const some = legend.length > 1 ? legend.slice(0, 12) : [];
+  const parts = some.map((one) => {
+    const item = document.createElement("span");
+    item.append(swatch(one.colour, one.older), named(one));
+    return item;
+  });
+  if (legend.length > 12) parts.push(`and ${legend.length - 12} more`);
+  document.getElementById("legend").replaceChildren(...parts);
+}
+
+// ---------- tools ----------
+function choice() {
+  const { series, ranks, smooth, by, log, older, with: other } = tools.elements;
+  return {
+    series: series.value,
+    ranks: ranks.value,
+    smooth: Number(smooth.value),
+    by: by.value,
+    log: log.checked,
+    older: older?.checked ?? false,
+    with: other?.value ?? "",
+  };
+}
+
+function remember() {
+  const query = new URLSearchParams();
+  for (const name of KEPT) {
+    const field = tools.elements[name];
+    if (field && field.value !== field.options[0].value) query.set(name, field.value);
+  }
+  query.set("series", tools.elements.series.value);
+  if (tools.elements.log.checked) query.set("log", "on");
+  history.replaceState(null, "", `?${query}${location.hash}`);
+}
+
+function recall() {
+  const query = new URLSearchParams(location.search);
+  for (const name of KEPT.slice(1)) {
+    const field = tools.elements[name];
+    if (field && [...field.options].some((option) => option.value === query.get(name))) field.value = query.get(name);
+  }
+  tools.elements.log.checked = query.has("log");
+}
+
+async function changed(event) {
+  remember();
+  if (event?.target.name === "series") {
+    document.getElementById("csv").href = `/api/v1/runs/${main.dataset.run}/points.csv?${new URLSearchParams({ series: tools.elements.series.value })}`;
+    refresh();
+  }
+  await shown();
+}
+
+async function shown() {
+  try {
+    await chart.show(choice());
+  } catch (error) {
+    readout.textContent = `${error.message} The list beside it is complete.`;
+  }
+}
+
+const VIEWS = {
+  left: () => chart.moveBy(-0.5),
+  right: () => chart.moveBy(0.5),
+  in: () => chart.zoomBy(0.5),
+  out: () => chart.zoomBy(2),
+  all: () => chart.go(null),
+};
+
+async function save() {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await chart.figure.picture());
+  link.download = `${document.querySelector("h1").textContent.trim()} ${tools.elements.series.value}.png`.replace(/[\\/:*?"<>|\u0000-\u001f]+/g, "_");
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+// ---------- what is new ----------
+let lastSwap = Date.now();
+let planned = null;
+
+// The page as the server has it now; what the reader opened stays open.
+async function refresh() {
+  planned = null;
+  lastSwap = Date.now();
+  const answer = await fetch(location.pathname + location.search, { headers: { Accept: "text/html" } });
+  if (!answer.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!fresh.getElementById("main")?.dataset.run) return;
+  const attempts = fresh.getElementById("main").dataset.attempts;
+  if ((!chart && fresh.getElementById("tools")) || attempts !== main.dataset.attempts) {
+    location.reload();
+    return;
+  }
+  for (const part of document.querySelectorAll("[data-swap]")) swap(part, fresh.getElementById(part.id));
+  document.title = fresh.title;
+  readMarks();
+  chart?.draw();
+}
+
+function swap(old, fresh) {
+  if (!fresh || old.isEqualNode(fresh)) return;
+  const open = new Map([...old.querySelectorAll("details[id]")].map((one) => [one.id, one.open]));
+  const current = old.querySelector("[aria-current]")?.textContent;
+  const scrolled = old.querySelector(".events")?.scrollTop ?? 0;
+  old.replaceChildren(...fresh.childNodes);
+  for (const one of old.querySelectorAll("details[id]")) one.open = open.get(one.id) ?? one.open;
+  for (const one of old.querySelectorAll("a")) if (current && one.textContent === current) one.setAttribute("aria-current", "true");
+  if (scrolled) old.querySelector(".events").scrollTop = scrolled;
+}
+
+function plan(wait) {
+  const due = Math.max(0, lastSwap + wait - Date.now());
+  if (planned && planned.at <= Date.now() + due) return;
+  clearTimeout(planned?.timer);
+  planned = { at: Date.now() + due, timer: setTimeout(refresh, due) };
+}
+
+function news(found, first) {
+  if (first) return;
+  document.getElementById("age")?.setAttribute("data-at", Date.now() / 1000);
+  if (found.everything) {
+    chart?.load();
+    refresh();
+    return;
+  }
+  const more = found.kinds.some((kind) => kind !== "points");
+  plan(more || !chart ? AT_LEAST : NOW_AND_THEN);
+  chart?.grow(found.series).then(showLatest);
+}
+
+function showLatest() {
+  const curve = chart.latest();
+  const last = curve?.step.length - 1;
+  const step = document.getElementById("last-step");
+  if (!curve || !step) return;
+  step.textContent = Math.max(curve.last_step[last] ?? 0, curve.step[last]).toLocaleString("en");
+  const value = document.getElementById("last-value");
+  if (value && value.dataset.series === chart.choice.series && chart.choice.ranks === "mean" && curve.last[last] !== null) value.textContent = numeral(curve.last[last]);
+}
+
+function ago(seconds) {
+  if (seconds < 2) return "just now";
+  if (seconds < 90) return `${Math.round(seconds)} s ago`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min ago`;
+  return null;
+}
+
+setInterval(() => {
+  const age = document.getElementById("age");
+  const words = age && ago(Date.now() / 1000 - Number(age.dataset.at));
+  if (words && age.textContent !== words) age.textContent = words;
+}, 1000);
+
+const live = new Live(main.dataset.run, {
+  news,
+  shown(state, seconds) {
+    if (feed.dataset.state === state && state !== "trying") return;
+    feed.dataset.state = state;
+    const at = new Date().toLocaleTimeString("en-GB");
+    const words = {
+      live: "Live: new points show at once.",
+      polling: "New points show every two seconds.",
+      paused: "Paused while this tab is hidden.",
+      trying: `Not live since ${feed.dataset.since ?? at}; next try in ${seconds} s. `,
+    };
+    if (state === "trying") feed.dataset.since ??= at;
+    else delete feed.dataset.since;
+    feed.replaceChildren(words[state]);
+    if (state === "trying") feed.append(again);
+  },
+});
+const again = document.createElement("button");
+again.type = "button";
+again.className = "link";
+again.textContent = "Try now";
+again.addEventListener("click", () => live.tryNow());
+
+onKeys({ n: () => go(1), p: () => go(-1) });
+if (chart) {
+  recall();
+  readMarks();
+  chart.pointed = say;
+  chart.drawn = describe;
+  tools.addEventListener("change", changed);
+  tools.addEventListener("submit", (event) => event.preventDefault());
+  document.getElementById("view").addEventListener("click", (event) => VIEWS[event.target.closest("[data-view]")?.dataset.view]?.());
+  document.getElementById("save").addEventListener("click", save);
+  await shown();
+  const wanted = new URLSearchParams(location.search).get("step");
+  if (wanted) choose(events().find((one) => one.dataset.step === wanted));
+}
+const group = location.hash.startsWith("#group-") && document.getElementById(location.hash.slice(1));
+if (group instanceof HTMLDetailsElement) {
+  group.open = true;
+  group.scrollIntoView();
+}
+document.documentElement.dataset.ready = "";
