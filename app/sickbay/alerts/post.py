@@ -70,7 +70,7 @@ class Post:
             with self._lock:
                 self._children.discard(child)
             child.kill()
-            child.wait()
+            child.communicate()  # closes the pipes and takes the exit code
         return _STOPPED if self._closed.is_set() else _outcome(out)
 
 

@@ -59,7 +59,7 @@ def _sighting(row: Row[FailureGroup, str, str, int]) -> Sighting:
         subject=f"group:{group.id}",
         title=one_line(f"{name}: {group.what}{_step(group)}"),
         text="\n".join(_lines(group)),
-        path=f"{run_path(run)}/failures/{group.id}",
+        path=f"{run_path(run)}/groups/{group.id}",
         count=count,
     )
 

@@ -1,0 +1,1 @@
+"""Pages of alerts: rules, channels, what was sent. For admins."""
