@@ -41,6 +41,16 @@ class Mailbox:
     recipients: list[list[str]] = field(default_factory=list)
     encrypted: list[bool] = field(default_factory=list)
     refuse: bool = False
+    unknown: str = ""
+    """An address that it knows nothing of."""
+
+    async def handle_RCPT(  # noqa: N802 (aiosmtpd's word)
+        self, _server: SMTP, _session: Session, envelope: Envelope, to: str, _options: list[str]
+    ) -> str:
+        if to == self.unknown:
+            return "550 no such user"
+        envelope.rcpt_tos.append(to)
+        return "250 OK"
 
     async def handle_DATA(  # noqa: N802 (aiosmtpd's word)
         self, _server: SMTP, session: Session, envelope: Envelope
@@ -49,7 +59,7 @@ class Mailbox:
             return "451 a secret of the mail server"
         assert isinstance(envelope.content, bytes)
         mail = email.message_from_bytes(envelope.content, policy=default)
-        self.mails.append(mail)  # type: ignore[arg-type]  # the policy makes these
+        self.mails.append(mail)
         self.recipients.append(list(envelope.rcpt_tos))
         self.encrypted.append(session.ssl is not None)
         return "250 OK"
@@ -88,7 +98,7 @@ def _login(_server: Any, _session: Any, _envelope: Any, _mechanism: str, given: 
         USER.encode(),
         PASSWORD.encode(),
     )
-    return AuthResult(success=right)
+    return AuthResult(success=right, handled=False)
 
 
 @dataclass
@@ -118,7 +128,7 @@ def web_server() -> Iterator[Receiver]:
     kept.hold.set()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802 (the base class's word)
+        def do_POST(self) -> None:
             kept.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             kept.headers.append(dict(self.headers))
             kept.paths.append(self.path)

@@ -5,17 +5,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 from tests.alerts.conftest import BASE, Ward
 from tests.alerts.receivers import PASSWORD, USER, Mailbox, Receiver
 from tests.runs.sending import Trainer, failure
 
 from sickbay.alerts import channels
+from sickbay.alerts.addresses import address
 from sickbay.alerts.deliveries import CUT_OFF, MOST_TRIES, take
 from sickbay.alerts.post import Letter, Post
 from sickbay.alerts.service import Alerts
 from sickbay.alerts.tables import Channel, ChannelKind, DeliveryState, RuleKind
 from sickbay.database import Database
+
+TOKEN = "s+e/cret="  # noqa: S105 (no secret of anybody's)
 
 
 def test_a_mail_and_a_webhook_arrive_once_with_a_link_to_the_group(
@@ -44,13 +46,13 @@ def test_a_webhook_gets_its_token_and_no_redirect_is_followed(
     ward: Ward, database: Database, receiver: Receiver
 ) -> None:
     url = f"{receiver.url}/here"
-    channel = ward.any_channel(ChannelKind.WEBHOOK, "hook", url=url, token="s+e/cret=")
+    channel = ward.any_channel(ChannelKind.WEBHOOK, "hook", url=url, token=TOKEN)
     ward.rule(RuleKind.FAILURE, channel)
     receiver.status, receiver.location = 307, f"{receiver.url}/elsewhere"
     Trainer(database).log(failure())
     ward.look(seconds=6)
     ward.send()
-    assert receiver.headers[0]["Authorization"] == "Bearer s+e/cret="
+    assert receiver.headers[0]["Authorization"] == f"Bearer {TOKEN}"
     assert receiver.paths == ["/here"]
     assert _tries(ward) == ["it answered with status 307"]
 
@@ -91,23 +93,33 @@ def test_a_channel_that_is_down_for_a_while_gets_its_message(
 
 
 def test_a_wrong_password_or_an_untrusted_certificate_sends_nothing(
-    ward: Ward, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+    mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    values = _mail_values(mailbox)
     letter = Letter("title", "body")
-    url = f"mailtos://{USER}:wrong@localhost:{mailbox.port}/?smtp=localhost&from=a@b.org&to=c@d.org"
-    assert Post().send(url, letter)
-    _mail(ward, mailbox)
+    wrong = address(ChannelKind.EMAIL, values | {"password": "wrong"})
+    assert not Post().send(wrong, letter).accepted
     monkeypatch.delenv("SSL_CERT_FILE")
-    with ward.database.reading() as session:
-        channel = session.scalars(select(Channel)).one()
-    assert channel.secrets == {"password": PASSWORD}
+    assert not Post().send(address(ChannelKind.EMAIL, values), letter).accepted
     assert mailbox.mails == []
+
+
+def test_a_mail_that_some_addresses_took_is_not_sent_to_them_again(
+    ward: Ward, database: Database, mailbox: Mailbox
+) -> None:
+    mailbox.unknown = "bob@example.org"
+    ward.rule(RuleKind.FAILURE, _mail(ward, mailbox))
+    Trainer(database).log(failure())
+    ward.look(seconds=6)
+    ward.send()
+    assert ward.entries()[0].deliveries[0].state is DeliveryState.SENT
+    assert _tries(ward) == ["accepted, but not for 1 of its addresses"]
 
 
 def test_a_receiver_that_never_answers_costs_its_own_time_only(receiver: Receiver) -> None:
     receiver.hold.clear()
-    problem = Post(seconds=2).send(f"json://127.0.0.1:{receiver.port}/", Letter("t", "b"))
-    assert "2 seconds" in problem or "no connection" in problem
+    outcome = Post(seconds=2).send(f"json://127.0.0.1:{receiver.port}/", Letter("t", "b"))
+    assert not outcome.accepted
 
 
 def test_what_was_being_sent_at_a_crash_is_sent_again_and_the_log_says_so(
@@ -144,28 +156,29 @@ def test_no_secret_reaches_the_log(
     ward: Ward, database: Database, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    token = "tok3n-that-is-secret"
-    values: dict[str, Any] = {"url": f"{receiver.url}/path-that-is-secret", "token": token}
+    values: dict[str, Any] = {"url": f"{receiver.url}/path-{TOKEN}", "token": TOKEN}
     ward.rule(RuleKind.FAILURE, ward.any_channel(ChannelKind.WEBHOOK, "hook", **values))
     receiver.status = 403
     Trainer(database).log(failure())
     ward.look(seconds=6)
     ward.send()
     assert "delivery 1: it answered with status 403" in caplog.text
-    assert "secret" not in caplog.text
+    assert TOKEN not in caplog.text
 
 
 def _mail(ward: Ward, mailbox: Mailbox) -> int:
-    return ward.any_channel(
-        ChannelKind.EMAIL,
-        "mail",
-        recipients="ann@example.org, bob@example.org",
-        host=f"localhost:{mailbox.port}",
-        security="starttls",
-        user=USER,
-        password=PASSWORD,
-        sender="sickbay@example.org",
-    )
+    return ward.any_channel(ChannelKind.EMAIL, "mail", **_mail_values(mailbox))
+
+
+def _mail_values(mailbox: Mailbox) -> dict[str, str]:
+    return {
+        "recipients": "ann@example.org, bob@example.org",
+        "host": f"localhost:{mailbox.port}",
+        "security": "starttls",
+        "user": USER,
+        "password": PASSWORD,
+        "sender": "sickbay@example.org",
+    }
 
 
 def _tries(ward: Ward) -> list[str]:

@@ -90,7 +90,10 @@ def _email(values: Mapping[str, str]) -> str:
         raise BadInput("Give both a user and a password, or neither.")
     login = f"{_quoted(user)}:{_quoted(password)}@" if user else ""
     mode = "insecure" if values["security"] == "none" else values["security"]
-    query = {"smtp": host, "from": sender[0], "to": ",".join(recipients), "mode": mode, **PLAIN}
+    # One mail for all: apprise would send one to each of several under "to".
+    query = {"smtp": host, "from": sender[0], "to": recipients[0], "mode": mode, **PLAIN}
+    if recipients[1:]:
+        query["cc"] = ",".join(recipients[1:])
     scheme = "mailto" if mode == "insecure" else "mailtos"
     return f"{scheme}://{login}{host}:{port}/?{_query({**query, 'name': 'Sickbay'})}"
 

@@ -1,7 +1,7 @@
 """The process that sends one message: ``python -m sickbay.alerts.child``.
 
-It reads one JSON object from standard input: ``url``, and ``title`` and ``body`` unless the URL
-is only to be looked at. It writes one: ``{"sent": true}``, or ``{"sent": false, "reason": …}``.
+It reads one JSON object from standard input: ``url``, and ``title``, ``body`` and ``type`` unless
+the URL is only to be looked at. It writes one: ``{"accepted": …, "words": …}``.
 A process of its own, because a receiver may answer without end, or never, and libraries that
 speak to it may log or keep what they should not: whoever started it ends it.
 """
@@ -10,8 +10,12 @@ import json
 import logging
 import re
 import sys
+from contextlib import suppress
 from typing import Any
 
+_REFUSED = "SMTP recipient"
+"""How apprise begins to say that a server took a mail, but not for this address."""
+_CODED = ("dingtalk://", "wecombot://")
 _STATUS = re.compile(r"error=(\d{3})\b")
 _CODE = re.compile(r"\bcode=(-?\d{1,9})\b")
 
@@ -34,10 +38,11 @@ def main() -> None:
     logger = logging.getLogger("apprise")
     logger.propagate = False
     logger.addHandler(reasons := Reasons())
-    json.dump(_send(asked, reasons), sys.stdout)
+    json.dump(send(asked, reasons), sys.stdout)
 
 
-def _send(asked: dict[str, Any], reasons: Reasons) -> dict[str, Any]:
+def send(asked: dict[str, Any], reasons: Reasons) -> dict[str, Any]:
+    """Send what is asked for, or look at its address; return how it went."""
     import apprise  # noqa: PLC0415 (takes a second: only the child pays)
 
     asset = apprise.AppriseAsset(
@@ -48,16 +53,45 @@ def _send(asked: dict[str, Any], reasons: Reasons) -> dict[str, Any]:
     )
     target = apprise.Apprise.instantiate(asked["url"], asset=asset)
     if not isinstance(target, apprise.NotifyBase):
-        return {"sent": False, "reason": "the address is not understood"}
+        return {"accepted": False, "words": "the address is not understood"}
     if "body" not in asked:
-        return {"sent": True}
+        return {"accepted": True, "words": "understood"}
+    codes = _heed_codes() if asked["url"].startswith(_CODED) else []
     sent = target.notify(
         body=asked["body"],
         title=asked["title"],
         notify_type=apprise.NotifyType(asked["type"]),
         body_format=apprise.NotifyFormat.TEXT,
     )
-    return {"sent": True} if sent else {"sent": False, "reason": _reason(reasons.said)}
+    if sent and any(codes):
+        return {"accepted": False, "words": f"it refused with code {next(filter(None, codes))}"}
+    refused = sum(_REFUSED in line for line in reasons.said)
+    if sent or refused:
+        # A mail that some of its addresses took must not go to them again and again.
+        words = f"accepted, but not for {refused} of its addresses" if refused else "accepted"
+        return {"accepted": True, "words": words}
+    return {"accepted": False, "words": _reason(reasons.said)}
+
+
+def _heed_codes() -> list[int]:
+    """Keep the code in each answer; return where they are kept.
+
+    DingTalk and WeCom refuse with status 200 and a code in the body, which apprise takes for
+    success: a robot that wants a keyword would swallow every message.
+    """
+    import requests  # noqa: PLC0415 (as apprise is)
+
+    codes: list[int] = []
+
+    class Heeding(requests.Session):
+        def send(self, request: requests.PreparedRequest, **more: Any) -> requests.Response:
+            answer = super().send(request, **more)
+            with suppress(ValueError, AttributeError, TypeError):
+                codes.append(int(answer.json().get("errcode", 0)))
+            return answer
+
+    requests.sessions.Session = Heeding  # type: ignore[misc]  # in this process, for one message
+    return codes
 
 
 def _reason(said: list[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select, update
 from sqlalchemy.orm import Session
 
-from sickbay.alerts.post import Letter
+from sickbay.alerts.post import Letter, Outcome
 from sickbay.alerts.tables import (
     Channel,
     ChannelKind,
@@ -28,7 +28,6 @@ MOST_TRIES = 8
 """With the pauses below: over about an hour."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 30.0, 3600.0
 """Seconds before the second try, doubled with each; full jitter above half of it."""
-SENT = "accepted"
 CUT_OFF = "cut off: it may have arrived"
 
 _MOODS = {
@@ -70,19 +69,19 @@ def take(session: Session, at: datetime, busy: Collection[int], most: int) -> li
 def settle(
     session: Session,
     parcel: Parcel,
-    problem: str,
+    outcome: Outcome,
     at: datetime,
     jitter: Callable[[float, float], float],
 ) -> None:
-    """Note how a try ended; ``problem`` is empty where the message was accepted."""
+    """Note how a try ended."""
     delivery = session.get_one(Delivery, parcel.delivery_id)
     attempt = session.get_one(Try, parcel.try_id)
-    attempt.ended_at, attempt.outcome = at, problem or SENT
-    if problem:
+    attempt.ended_at, attempt.outcome = at, outcome.words
+    if outcome.accepted:
+        delivery.state = DeliveryState.SENT
+    else:
         delivery.state = _next(session, delivery)
         delivery.due_at = at + _pause(delivery.tries, jitter)
-    else:
-        delivery.state = DeliveryState.SENT
 
 
 def take_up_again(session: Session, at: datetime) -> int:

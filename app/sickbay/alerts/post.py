@@ -10,8 +10,7 @@ from typing import Any
 
 SECONDS = 60.0
 """How long one message may take: apprise waits 15 s for a connection, mail has several turns."""
-MAX_REASON = 180
-_STOPPED = "the server was stopped"
+MAX_WORDS = 180
 _WANTED = frozenset(
     {"PATH", "HOME", "LANG", "LC_ALL", "TZ"}
     | {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"}
@@ -29,6 +28,17 @@ class Letter:
     mood: str = "info"
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How sending went: ``words`` are ours, nothing that the other side answered."""
+
+    accepted: bool
+    words: str
+
+
+STOPPED = Outcome(accepted=False, words="the server was stopped")
+
+
 class Post:
     """Sends messages, each through a process of its own that is ended when its time is up."""
 
@@ -38,14 +48,14 @@ class Post:
         self._children: set[subprocess.Popen[bytes]] = set()
         self._closed = threading.Event()
 
-    def send(self, url: str, letter: Letter) -> str:
-        """Send; return nothing where it was accepted, else why it was not."""
+    def send(self, url: str, letter: Letter) -> Outcome:
+        """Send; return whether it was accepted, and how."""
         return self._ask(
             {"url": url, "title": letter.title, "body": letter.body, "type": letter.mood}
         )
 
-    def check(self, url: str) -> str:
-        """Return nothing where apprise understands the address, else that it does not."""
+    def check(self, url: str) -> Outcome:
+        """Return whether apprise understands the address; nothing is sent."""
         return self._ask({"url": url})
 
     def close(self) -> None:
@@ -55,23 +65,23 @@ class Post:
             for child in self._children:
                 child.kill()
 
-    def _ask(self, asked: dict[str, Any]) -> str:
+    def _ask(self, asked: dict[str, Any]) -> Outcome:
         # The address goes through standard input: command lines are for every user to read.
         with self._lock:
             if self._closed.is_set():
-                return _STOPPED
+                return STOPPED
             child = _start()
             self._children.add(child)
         try:
             out, _none = child.communicate(json.dumps(asked).encode(), timeout=self._seconds)
         except subprocess.TimeoutExpired:
-            return f"no answer within {self._seconds:g} seconds"
+            return Outcome(accepted=False, words=f"no answer within {self._seconds:g} seconds")
         finally:
             with self._lock:
                 self._children.discard(child)
             child.kill()
             child.communicate()  # closes the pipes and takes the exit code
-        return _STOPPED if self._closed.is_set() else _outcome(out)
+        return STOPPED if self._closed.is_set() else _outcome(out)
 
 
 def _start() -> "subprocess.Popen[bytes]":
@@ -89,9 +99,9 @@ def _surroundings() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.upper() in _WANTED}
 
 
-def _outcome(out: bytes) -> str:
+def _outcome(out: bytes) -> Outcome:
     try:
         answer = json.loads(out)
-        return "" if answer["sent"] else str(answer["reason"])[:MAX_REASON]
+        return Outcome(answer["accepted"] is True, str(answer["words"])[:MAX_WORDS])
     except (ValueError, KeyError, TypeError):
-        return "sending broke off"
+        return Outcome(accepted=False, words="sending broke off")

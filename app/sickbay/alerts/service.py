@@ -13,7 +13,7 @@ from sickbay.alerts import deliveries
 from sickbay.alerts.addresses import address
 from sickbay.alerts.decide import decide, is_due
 from sickbay.alerts.deliveries import Parcel
-from sickbay.alerts.post import Post
+from sickbay.alerts.post import Outcome, Post
 from sickbay.alerts.sightings.failures import SETTLES
 from sickbay.alerts.sightings.sighting import Moment
 from sickbay.contract.errors import BadInput, Busy, SickbayError, StorageFailed
@@ -102,24 +102,24 @@ class Alerts:
 
     def _send(self, parcel: Parcel) -> None:
         try:
-            problem = self._try(parcel)
+            outcome = self._try(parcel)
             # What was cut off by stopping stays as it is: the next start sends it again.
-            if not problem or not self._stop.is_set():
-                self._settle(parcel, problem)
+            if outcome.accepted or not self._stop.is_set():
+                self._settle(parcel, outcome)
         except Exception:  # noqa: BLE001 (a thread of the pool must not fail unheard)
             _log.exception("delivery %d failed", parcel.delivery_id)
         finally:
             self._busy.discard(parcel.channel_id)
 
-    def _settle(self, parcel: Parcel, problem: str) -> None:
+    def _settle(self, parcel: Parcel, outcome: Outcome) -> None:
         """Write down how it went; while the disk is full or busy, again and again."""
         at = self._clock()
         while True:
             try:
                 self._database.writing(
-                    lambda session: deliveries.settle(session, parcel, problem, at, self._jitter)
+                    lambda session: deliveries.settle(session, parcel, outcome, at, self._jitter)
                 )
-                _log.info("delivery %d: %s", parcel.delivery_id, problem or deliveries.SENT)
+                _log.info("delivery %d: %s", parcel.delivery_id, outcome.words)
             except (Busy, StorageFailed) as error:
                 _log.warning("delivery %d: %s", parcel.delivery_id, error.sentence)
                 if self._stop.wait(TICK_S):
@@ -127,11 +127,11 @@ class Alerts:
             else:
                 return
 
-    def _try(self, parcel: Parcel) -> str:
+    def _try(self, parcel: Parcel) -> Outcome:
         try:
             url = address(parcel.kind, parcel.values)
         except BadInput as error:
-            return error.sentence
+            return Outcome(accepted=False, words=error.sentence)
         return self._post.send(url, parcel.letter)
 
     def _tick(self) -> None:

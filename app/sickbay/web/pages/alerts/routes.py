@@ -166,8 +166,9 @@ def _back() -> Response:
 
 def _check_address(kind: ChannelKind, values: Mapping[str, str]) -> None:
     """Refuse an address that nothing could be sent to."""
-    if problem := Post().check(address(kind, values)):
-        raise BadInput(f"Nothing can be sent there: {problem}. Check what you copied.")
+    outcome = Post().check(address(kind, values))
+    if not outcome.accepted:
+        raise BadInput(f"Nothing can be sent there: {outcome.words}. Check what you copied.")
 
 
 def _draft(kind: RuleKind, typed: RuleTyped) -> Draft:
