@@ -16,8 +16,9 @@ from sickbay.contract.errors import BadInput
 
 MAX_FIELD = 2000
 """Characters of a field."""
-PLAIN = {"format": "text"}
-"""What the server writes is text; nothing in it is markup."""
+PLAIN = {"format": "text", "overflow": "split"}
+"""What the server writes is text, nothing in it is markup; what is too long for a service comes
+in parts rather than not at all."""
 
 _MAIL = re.compile(r"[^@\s,;<>\"']+@[A-Za-z0-9.-]+")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")

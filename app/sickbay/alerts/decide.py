@@ -29,10 +29,11 @@ MOST_LINES = 50
 
 def is_due(session: Session, moment: Moment) -> bool:
     """Whether :func:`decide` would do anything; only reads."""
-    closing = select(Topic.rule_id).where(Topic.ends_at <= moment.at).limit(1)
-    if session.scalar(closing) is not None:
+    looking = {rule.id: rule for rule in active(session)}
+    ended = (Topic.ends_at <= moment.at, Topic.rule_id.in_(looking))
+    if looking and session.scalar(select(Topic.rule_id).where(*ended).limit(1)) is not None:
         return True
-    return any(not look(session, rule, moment).is_none for rule in active(session))
+    return any(not look(session, rule, moment).is_none for rule in looking.values())
 
 
 def decide(session: Session, moment: Moment, base_url: str) -> int:

@@ -132,7 +132,7 @@ def pause(session: Session, rule_id: int) -> None:
 
 
 def resume(session: Session, rule_id: int, *, at: datetime | None = None) -> None:
-    """Let a rule look again; what happened meanwhile is no news to it.
+    """Let a rule look again; what happened meanwhile is no news, what was held back before is.
 
     Raises:
         NotFound: there is none.
@@ -141,7 +141,7 @@ def resume(session: Session, rule_id: int, *, at: datetime | None = None) -> Non
     if rule.paused:
         rule.paused = False
         rule.cursor, rule.since = _newest(session, rule.kind), at or now()
-        _forget(session, rule_id)
+        session.execute(delete(Standing).where(Standing.rule_id == rule_id))
 
 
 def remove(session: Session, rule_id: int) -> None:
@@ -151,7 +151,8 @@ def remove(session: Session, rule_id: int) -> None:
         NotFound: there is none.
     """
     _find(session, rule_id).removed_at = now()
-    _forget(session, rule_id)
+    session.execute(delete(Standing).where(Standing.rule_id == rule_id))
+    session.execute(delete(Topic).where(Topic.rule_id == rule_id))
 
 
 def _check(session: Session, draft: Draft) -> None:
@@ -175,11 +176,6 @@ def _newest(session: Session, kind: RuleKind) -> int:
     """Return the newest id that a rule of this kind has nothing to say about."""
     table = Told if kind is RuleKind.TOLD else Failure
     return session.scalar(select(func.max(table.id))) or 0
-
-
-def _forget(session: Session, rule_id: int) -> None:
-    session.execute(delete(Standing).where(Standing.rule_id == rule_id))
-    session.execute(delete(Topic).where(Topic.rule_id == rule_id))
 
 
 def _find(session: Session, rule_id: int) -> Rule:

@@ -9,19 +9,21 @@ import logging
 import re
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from ipaddress import ip_address
+from typing import TypeAlias
 from urllib.parse import quote
 
 from fastapi import Request
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sickbay.settings import Settings
 from sickbay.web.body_limit import limited
 from sickbay.web.errors import answer, answer_broken
+
+RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
 _log = logging.getLogger("sickbay.web")
 
@@ -44,6 +46,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """Set where an answer does not set them itself."""
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -69,7 +72,7 @@ class Guarded:
                 _log_access(scope, completed.status)
 
     async def _handle(self, scope: Scope, receive: Receive, send: "_Completed") -> None:
-        refusal = self._refusal(Headers(scope=scope), scope["method"])
+        refusal = self._refusal(scope["headers"], scope["method"])
         if refusal is not None:
             await answer(Request(scope), *refusal)(scope, receive, send)
             return
@@ -83,13 +86,14 @@ class Guarded:
                 raise
             await answer_broken(Request(scope))(scope, receive, send)
 
-    def _refusal(self, headers: Headers, method: str) -> tuple[HTTPStatus, str] | None:
-        hosts = headers.getlist("host")
-        if len(hosts) != 1 or not self._allows(hosts[0].lower()):
+    def _refusal(self, sent: RawHeaders, method: str) -> tuple[HTTPStatus, str] | None:
+        hosts = [value for name, value in sent if name == b"host"]
+        if len(hosts) != 1 or not self._allows(hosts[0].decode("latin-1").lower()):
             return HTTPStatus.BAD_REQUEST, (
                 "This server does not answer to that host name; open it by its address."
             )
-        if headers.get("content-encoding", "identity") != "identity":
+        headers = dict(reversed(sent))
+        if headers.get(b"content-encoding", b"identity") != b"identity":
             return HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Bodies are accepted uncompressed only."
         if method not in _SAFE_METHODS and not _from_here(headers):
             return HTTPStatus.FORBIDDEN, "This request came from another site."
@@ -108,10 +112,11 @@ class _Completed:
         """Pass one message on."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-            headers["X-Request-Id"] = self._request_id
+            headers = list(message.get("headers", ()))
+            given = {name for name, _ in headers}
+            headers += [header for header in _RAW_HEADERS if header[0] not in given]
+            headers.append((b"x-request-id", self._request_id.encode()))
+            message["headers"] = headers
         await self._send(message)
 
 
@@ -124,8 +129,9 @@ def _log_access(scope: Scope, status: int) -> None:
 def _host_rule(bound: str, public_url: str) -> Callable[[str], bool]:
     """Return which ``Host`` headers are allowed.
 
-    Loopback names, the bound name and the public URL's always. Bound to other than loopback, this machine's own
-    name and literal addresses as well: rebinding needs a name that an attacker chooses.
+    Loopback names, the bound name and the public URL's always. Bound to other than loopback, this
+    machine's own name and literal addresses as well: rebinding needs a name that an attacker
+    chooses.
     """
     bound = f"[{bound.lower()}]" if ":" in bound else bound.lower()
     named = {*LOOPBACK, bound, _name_in(public_url)}
@@ -155,16 +161,16 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _from_here(headers: Headers) -> bool:
+def _from_here(headers: Mapping[bytes, bytes]) -> bool:
     """Whether a changing request comes from our own pages, or from no browser at all.
 
     Browsers say where a request comes from in ``Sec-Fetch-Site`` (on TLS and loopback) or in
     ``Origin``. One that carries a cookie and says neither is refused.
     """
-    site = headers.get("sec-fetch-site")
+    site = headers.get(b"sec-fetch-site")
     if site is not None:
-        return site in {"same-origin", "none"}
-    origin = headers.get("origin")
+        return site in {b"same-origin", b"none"}
+    origin = headers.get(b"origin")
     if origin is not None:
-        return origin.partition("://")[2].lower() == headers["host"].lower()
-    return "cookie" not in headers
+        return origin.partition(b"://")[2].lower() == headers[b"host"].lower()
+    return b"cookie" not in headers
