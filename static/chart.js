@@ -16,6 +16,8 @@ export class Chart {
     this.near = null;
     this.marks = [];
     this.asked = 0;
+    this.turn = Promise.resolve(); // one choice after the other
+    this.kind = "";
     onTheme(() => this.figure && (this.figure.paint(), this.draw()));
   }
 
@@ -25,17 +27,25 @@ export class Chart {
 
   // Take another choice of what is drawn; a figure of another kind only where it must be one.
   async show(choice) {
-    const before = this.choice;
-    this.choice = { ...before, ...choice };
-    const kind = this.choice.by + this.choice.log;
-    if (before.by !== this.choice.by) this.view = null;
-    if (!this.figure || kind !== before.by + before.log) await this.change();
+    if (choice.by !== this.choice.by) this.view = null;
+    this.choice = { ...this.choice, ...choice };
+    this.turn = this.turn.catch(() => {}).then(() => this.apply());
+    await this.turn;
+  }
+
+  async apply() {
+    const kind = `${this.choice.by} ${this.choice.log ? "log" : "linear"}`;
+    if (kind !== this.kind) await this.change(kind);
     await this.load();
   }
 
-  async change() {
+  async change(kind) {
+    const [by, log] = kind.split(" ");
+    delete this.host.dataset.kind;
     this.figure?.close();
-    this.figure = await Figure.load(this.host, this.release, this.choice.by, this.choice.log);
+    this.figure = null;
+    this.figure = await Figure.load(this.host, this.release, by, log);
+    this.kind = kind;
     document.documentElement.dataset.chart = "";
     const shown = this.figure.range("main-x");
     shown.change.connect(() => this.moved(shown));
@@ -188,6 +198,7 @@ export class Chart {
     this.setting = false;
     const counts = this.put("all-", this.whole, all);
     this.put("", this.near ?? this.whole, view);
+    this.host.dataset.kind = this.kind;
     this.drawn?.({ counts, view, extent, whole: this.view === null, legend: this.legend() });
   }
 

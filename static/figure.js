@@ -27,7 +27,7 @@ export class Figure {
   }
 
   static async load(host, release, by, log) {
-    const answer = await fetch(`/runs/figures/${release}/${by}-${log ? "log" : "linear"}.json`);
+    const answer = await fetch(`/runs/figures/${release}/${by}-${log}.json`);
     if (!answer.ok) throw new Error("The chart could not be loaded.");
     const item = await answer.json();
     const inner = document.createElement("div");

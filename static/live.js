@@ -6,7 +6,7 @@ const LONGEST = 30_000;
 const STREAM_AGAIN = 120_000;
 
 export class Live {
-  // `news(found)` gets what is new; `shown(state, seconds)` is "live", "polling", "trying" or "paused".
+  // `news(found)` gets what is new; `shown(state, due)` is "live", "polling", "trying" or "paused".
   constructor(run, { news, shown }) {
     this.base = `/runs/${run}`;
     this.news = news;
@@ -60,6 +60,7 @@ export class Live {
 
   giveUp() {
     this.stop();
+    this.failures = 0;
     this.streamAfter = Date.now() + STREAM_AGAIN;
     this.poll();
   }
@@ -77,9 +78,9 @@ export class Live {
     } catch {
       if (signal.aborted) return;
       this.failures += 1;
-      const wait = Math.min(LONGEST, 1000 * 2 ** this.failures);
+      const wait = Math.min(LONGEST, 500 * 2 ** this.failures);
       this.streamAfter = 0;
-      this.shown("trying", Math.round(wait / 1000));
+      this.shown("trying", Date.now() + wait);
       this.timer = setTimeout(() => this.poll(), wait);
     }
   }

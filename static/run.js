@@ -261,30 +261,37 @@ setInterval(() => {
   const age = document.getElementById("age");
   const words = age && ago(Date.now() / 1000 - Number(age.dataset.at));
   if (words && age.textContent !== words) age.textContent = words;
+  const left = Math.max(0, Math.ceil((Number(feed.dataset.due) - Date.now()) / 1000));
+  countdown.textContent = left ? `in ${left} s` : "now";
 }, 1000);
 
-const live = new Live(main.dataset.run, {
-  news,
-  shown(state, seconds) {
-    if (feed.dataset.state === state && state !== "trying") return;
-    feed.dataset.state = state;
-    const at = new Date().toLocaleTimeString("en-GB");
-    const words = {
-      live: "Live: new points show at once.",
-      polling: "New points show every two seconds.",
-      paused: "Paused while this tab is hidden.",
-      trying: `Not live since ${feed.dataset.since ?? at}; next try in ${seconds} s. `,
-    };
-    if (state === "trying") feed.dataset.since ??= at;
-    else delete feed.dataset.since;
-    feed.replaceChildren(words[state]);
-    if (state === "trying") feed.append(again);
-  },
-});
+const countdown = document.createElement("span");
+countdown.setAttribute("aria-hidden", "true");
 const again = document.createElement("button");
 again.type = "button";
 again.className = "link";
 again.textContent = "Try now";
+
+const live = new Live(main.dataset.run, {
+  news,
+  shown(state, due) {
+    if (state === "trying") {
+      feed.dataset.since ??= new Date().toLocaleTimeString("en-GB");
+      feed.dataset.due = due;
+      if (feed.dataset.state !== state) feed.replaceChildren(`Not live since ${feed.dataset.since}; next try `, countdown, ". ", again);
+    }
+    if (feed.dataset.state === state) return;
+    feed.dataset.state = state;
+    if (state === "trying") return;
+    delete feed.dataset.since;
+    const words = {
+      live: document.querySelector("#head[data-ended]") ? "" : "Live: new points show at once.",
+      polling: "New points show every two seconds.",
+      paused: "Paused while this tab is hidden.",
+    };
+    feed.replaceChildren(words[state]);
+  },
+});
 again.addEventListener("click", () => live.tryNow());
 
 onKeys({ n: () => go(1), p: () => go(-1) });

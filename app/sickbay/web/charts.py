@@ -12,10 +12,12 @@ from typing import Any, Literal
 from bokeh.embed import json_item
 from bokeh.layouts import column
 from bokeh.models import (
+    BasicTicker,
     BoxZoomTool,
     ColumnDataSource,
     CrosshairTool,
     LinearScale,
+    NumeralTickFormatter,
     PanTool,
     Range,
     Range1d,
@@ -76,7 +78,7 @@ def _main(across: Across, up: Up) -> Any:
 def _strip(across: Across, up: Up, shown: Range) -> Any:
     """Return the plot of the whole run, with the window that is in view."""
     plot = _plot("strip", across, up, STRIP_HEIGHT)
-    plot.yaxis.visible = False
+    plot.xaxis.visible = plot.yaxis.visible = False
     plot.ygrid.visible = False
     _curves(plot, "all-")
     _marks(plot, "all-", 6)
@@ -100,6 +102,9 @@ def _plot(name: str, across: Across, up: Up, height: int) -> Any:
         min_border_left=52,
         min_border_right=12,
     )
+    if across == "step":
+        plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
+        plot.xaxis.ticker = BasicTicker(min_interval=1)
     plot.extra_y_ranges = {"frame": Range1d(start=0, end=1)}
     plot.extra_y_scales = {"frame": LinearScale()}
     return plot

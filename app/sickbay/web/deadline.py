@@ -17,6 +17,8 @@ BODY_BYTES_A_SECOND = 1024
 """The slowest body that is waited for: slower than any network one would train over."""
 TAKEN_WITHIN = 60.0
 """Seconds for which a full send buffer may stand still."""
+ENDLESS = "sickbay.endless"
+"""Set in the scope of a request whose answer has no end of its own: it ends with the server."""
 _TICK = 5.0
 _ARRIVED = {h11.DONE, h11.MUST_CLOSE, h11.CLOSED, h11.ERROR}
 
@@ -59,6 +61,12 @@ class DeadlineProtocol(H11Protocol):
         self._arriving.stop()
         self._taking.stop()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Finish what was begun, but do not wait for a stream that never ends."""
+        super().shutdown()
+        if getattr(self.cycle, "scope", {}).get(ENDLESS):
+            self.transport.close()
 
     def _look(self) -> None:
         """Close, unless a body is on its way that comes fast enough or waits for us."""

@@ -181,8 +181,8 @@ def _missed(database: Database, run: str, after: int | None, until: int) -> News
         trimmed = after < outbox.oldest(session) - 1 or after > outbox.newest(session)
         lines = [] if trimmed else outbox.tail(session, after, AT_ONCE, run)
     if trimmed or len(lines) == AT_ONCE:
-        return News(until, (), everything=True)
-    return News(until, tuple(line for line in lines if line.id <= until))
+        return News(max(after, until) if not trimmed else until, (), everything=True)
+    return News(max(after, until), tuple(line for line in lines if line.id <= until))
 
 
 def _tail(database: Database, after: int) -> list[Line]:

@@ -23,6 +23,7 @@ from sickbay.web.language import _
 from sickbay.web.pages import balance
 from sickbay.web.pages.balance import ClassRow
 from sickbay.web.pages.choices import status_name
+from sickbay.web.pages.runs.summary import Training, training
 from sickbay.web.pages.shell import Shell, bare, enter, shell
 from sickbay.web.parameters import DataSetName
 from sickbay.web.render import page
@@ -95,6 +96,7 @@ class OverviewPage:
     balance: tuple[ClassRow, ...]
     warn_percent: str
     release: ReleaseView | None
+    training: Training
 
     @property
     def skipped_total(self) -> int:
@@ -146,6 +148,7 @@ def view(session: Session, me: Who, name: str) -> OverviewPage:
         balance=_balance(session, card.id),
         warn_percent=f"{balance.WARN_PERCENT:g}",
         release=_last_release(session, name),
+        training=training(session, name),
     )
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 WIDTH, HEIGHT = 1000, 300
 """Units of the drawing; it is stretched to its place."""
+_WHOLE, _LARGE = 1000, 1e15
+"""From the one on, digits after the point say nothing; from the other on, powers say more."""
 _ROOM = 0.06
 """Share of the height left free above and below."""
 NOTHING, MINUS = "\u2013", "\u2212"
@@ -122,4 +124,6 @@ def number(value: float | str | None) -> str:
         return "NaN"
     if math.isinf(value):
         return "+Inf" if value > 0 else MINUS + "Inf"
+    if _WHOLE <= abs(value) < _LARGE:
+        return f"{value:,.0f}".replace("-", MINUS)
     return f"{value:.4g}".replace("-", MINUS)

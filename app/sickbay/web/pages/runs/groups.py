@@ -62,7 +62,7 @@ class GroupPage:
 
 @router.get("/runs/{run}/groups/{group}")
 def show_group(
-    request: Request, site: Here, me: Viewer, run: Key, group: RowId, after: int = 0
+    request: Request, site: Here, me: Viewer, *, run: Key, group: RowId, after: int = 0
 ) -> Response:
     """Show one group of failures, and the failures in it as they came."""
     size = 50

@@ -57,6 +57,7 @@ def list_runs(
     request: Request,
     site: Here,
     me: Viewer,
+    *,
     state: RunState | None = None,
     text: Annotated[str, Query(max_length=200)] = "",
     after: Annotated[int | None, Query(ge=1, le=INT64_MOST)] = None,

@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 
 from sickbay.database import Database
 from sickbay.runs.view import found
+from sickbay.web.deadline import ENDLESS
 from sickbay.web.identity import Viewer
 from sickbay.web.live import Ear, Feed, News, changes
 from sickbay.web.pages.runs.place import Key
@@ -36,6 +37,7 @@ async def _seat(
 ) -> AsyncIterator[tuple[Feed, Ear]]:
     """Take a seat before the answer begins, so that a refusal still is one."""
     await run_in_threadpool(_must_exist, site.database, run)
+    request.scope[ENDLESS] = True
     feed = _feed(request, site)
     with feed.seat(me.name, run) as ear:
         yield feed, ear
