@@ -77,12 +77,20 @@ function decide(button) {
 }
 
 function replaceFile(button) {
-  if (!form.elements.file.files.length) {
-    sayPlain("Choose the new file first.");
+  const problem = problemOf(form.elements.file.files[0], Number(form.elements.file.dataset.most));
+  if (problem) {
+    sayPlain(problem);
     form.elements.file.focus();
     return;
   }
   carryOut(button.dataset.words, button.formAction, new FormData(form));
+}
+
+// A server that has read enough closes the connection, which looks as if it did not answer.
+function problemOf(file, most) {
+  if (!file) return "Choose the new file first.";
+  if (file.size > most) return `The file is larger than the ${most >> 20} MB allowed here. Choose another.`;
+  return "";
 }
 
 function openPanel() {

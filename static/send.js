@@ -2,6 +2,7 @@
 // NotSaved: the page keeps what was chosen and says so.
 
 const PATIENCE_MS = 30_000;
+const SLOWEST_BYTES_A_MS = 100; // of an upload that is waited for
 
 export class NotSaved extends Error {
   constructor(sentence, { again = false, body = {} } = {}) {
@@ -24,11 +25,15 @@ async function reach(address, fields) {
       method: "POST",
       body: fields,
       headers: { Accept: "application/json" },
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(PATIENCE_MS + sizeOf(fields) / SLOWEST_BYTES_A_MS),
     });
   } catch {
     throw new NotSaved("The server does not answer.", { again: true });
   }
+}
+
+function sizeOf(fields) {
+  return [...fields.values()].reduce((sum, value) => sum + (value.size ?? 0), 0);
 }
 
 function refusal(status, body) {

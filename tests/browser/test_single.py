@@ -94,6 +94,20 @@ def test_a_replacement_that_is_unfit_is_refused_and_a_sound_one_taken(ward: Ward
     expect(page.get_by_role("status")).to_contain_text("Replaced dogs/cut_00.jpg")
 
 
+def test_a_replacement_that_is_too_large_is_said_to_be_before_it_is_sent(ward: Ward) -> None:
+    page = ward.enter()
+    _open_first(ward, page)
+    page.keyboard.press("r")
+    page.evaluate("document.getElementById('file').dataset.most = 2 << 20")
+    page.set_input_files("#file", _file(b"x" * ((2 << 20) + 1)))
+    page.keyboard.press("Enter")
+    said = page.get_by_role("status")
+    expect(said).to_contain_text("The file is larger than the 2 MB allowed here.")
+    page.set_input_files("#file", _file(pictures.jpeg(9)))
+    page.keyboard.press("Enter")
+    _at(page, scanned.CUT[1])
+
+
 def test_who_comes_second_keeps_what_was_written(ward: Ward) -> None:
     first, second = ward.enter("Mei"), ward.enter("Jon")
     _open_first(ward, first)

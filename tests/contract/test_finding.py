@@ -16,10 +16,10 @@ from sickbay.contract.finding import (
     SampleRecord,
     ScanRecord,
     SummaryRecord,
-    from_line,
     to_line,
 )
 from sickbay.contract.paths import SamplePath, leaves_root
+from sickbay.contract.read_record import from_line
 
 CODES = ["file.empty", "image.truncated", "image.duplicate", "set.split-leak", "decoder.crashed"]
 ANY = some.characters(exclude_categories=["Cs"], exclude_characters="\0")

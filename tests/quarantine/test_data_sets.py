@@ -1,6 +1,6 @@
 import pytest
 from sqlalchemy.orm import Session
-from tests.quarantine.factories import NAME, a_record, decided, scanned, sent, the_data_set
+from tests.quarantine.factories import NAME, a_record, decided, scanned, sent
 
 from sickbay.contract.errors import BadInput, NotFound, Refused
 from sickbay.database import Database
@@ -87,14 +87,3 @@ def test_a_name_is_taken_once(database: Database) -> None:
     database.writing(register)
     with pytest.raises(Refused):
         database.writing(register)
-
-
-def test_a_root_can_be_set_and_taken_away(database: Database) -> None:
-    scanned(database, [a_record("a.jpg")])
-    key = the_data_set(database).id
-
-    database.writing(lambda session: data_sets.set_root(session, key, "/elsewhere"))
-    assert the_data_set(database).root == "/elsewhere"
-
-    database.writing(lambda session: data_sets.set_root(session, key, None))
-    assert the_data_set(database).root is None

@@ -15,8 +15,9 @@ from tests.pictures import encoded, jpeg, picture, png, truncated, write
 from tests.scanner.recorded import Recorded, codes, scanned
 
 from sickbay.contract.errors import BadInput, StorageFailed
-from sickbay.contract.finding import SampleRecord, from_line
+from sickbay.contract.finding import SampleRecord
 from sickbay.contract.inside import Inside
+from sickbay.contract.read_record import from_line
 from sickbay.scanner import Limits, NdjsonSink, scan
 from sickbay.scanner.checks.files import read
 

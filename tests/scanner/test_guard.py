@@ -57,6 +57,15 @@ def test_a_hang_ends_at_the_deadline() -> None:
         assert guard.check(SOUND, ".jpg").findings == ()
 
 
+@pytest.mark.parametrize("depth", [1, 63, 64, 300])
+def test_a_sound_picture_is_sound_however_deep_it_lies(tmp_path: Path, depth: int) -> None:
+    name = "/".join("d" * depth) + "/a.jpg"
+    write(tmp_path, name, SOUND)
+    with Guard() as guard:
+        (found,) = guard.check_files(str(tmp_path), [name.encode()])
+    assert found.findings == ()
+
+
 def test_what_a_dying_decoder_printed_is_evidence(guard: Guard) -> None:
     (finding,) = guard.check(planted(b"PLANT-SEGFAULT"), ".jpg").findings
     assert finding.detail["stderr"] == "corrupted double-linked list"

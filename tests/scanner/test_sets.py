@@ -5,7 +5,8 @@ from pathlib import Path
 from tests.pictures import jpeg, png, truncated, write
 from tests.scanner.recorded import scanned
 
-from sickbay.contract.finding import from_line, to_line
+from sickbay.contract.finding import to_line
+from sickbay.contract.read_record import from_line
 
 SIZE = (48, 48)
 

@@ -64,7 +64,7 @@ def _say(done: Pulled, digest: str, destination: Path) -> None:
     )
     if done.problems:
         typer.echo(
-            f"{done.problems:,} problems are named above; this tree is not the release. "
+            f"Problems named above: {done.problems:,}; this tree is not the release. "
             "Files that changed below the root: scan again and make a new release. "
             "Extra files: delete them, or pull again with --delete-extra.",
             err=True,

@@ -7,7 +7,6 @@ jitter, or after what ``Retry-After`` says, until ``patience`` seconds have pass
 
 import hashlib
 import http.client
-import json
 import random
 import ssl
 import time
@@ -16,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import BinaryIO, TypeVar
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from sickbay.client.answers import MAX_ANSWER, Answer, Downloaded, Retry, headers_of, refusal
@@ -76,10 +75,6 @@ class Server:
         """Send a body; the same request may arrive twice when an answer is lost."""
         headers = {"Content-Type": media_type}
         return self._patiently(lambda: self._whole(method, path, body, headers))
-
-    def post_json(self, path: str, value: Mapping[str, Any]) -> Any:
-        """Send JSON, return JSON."""
-        return self.send("POST", path, json.dumps(value).encode(), "application/json").json()
 
     def download(self, path: str, target: Path) -> Downloaded:
         """Stream a file to ``target``, begun anew on each try.

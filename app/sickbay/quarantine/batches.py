@@ -13,8 +13,9 @@ from sqlalchemy.orm import Session
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.errors import BadInput
-from sickbay.contract.finding import FileRecord, Finding, Record, SampleRecord, from_line
+from sickbay.contract.finding import FileRecord, Finding, Record, SampleRecord
 from sickbay.contract.paths import SamplePath
+from sickbay.contract.read_record import from_line
 from sickbay.quarantine.tables import ScanBatch
 
 _EXTRAS = frozenset({"thumbnail", "stat"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from sickbay.contract.errors import BadInput, NotFound, Refused
@@ -112,16 +112,6 @@ def register(
     session.add(made)
     session.flush()
     return made
-
-
-def set_root(session: Session, data_set_id: int, root: str | None) -> None:
-    """Say where the files lie on this machine.
-
-    Raises:
-        NotFound: there is no such data set.
-    """
-    by_id(session, data_set_id)
-    session.execute(update(DataSet).where(DataSet.id == data_set_id).values(root=root))
 
 
 def cards(session: Session) -> list[DataSetCard]:

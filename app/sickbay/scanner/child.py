@@ -32,7 +32,7 @@ from sickbay.scanner.process import READY
 Answer = tuple[Any, bytes]
 _STDERR = 2
 _EVIDENCE = 400  # characters of what a decoder printed
-_OPEN_FILES = 64
+_OPEN_FILES = 1024  # what Linux gives by default: each folder on the way to a file is held open
 _WRITTEN_BYTES = 1 << 20
 _TOGETHER_SECONDS = 0.2  # far below any deadline a guard keeps
 

@@ -105,7 +105,7 @@ class _Job:
 
 def _walk_into(spool: Spool, job: _Job, layout: str) -> None:
     if layout not in LAYOUTS:
-        raise BadInput(f"There is no layout {layout!r}; there are {', '.join(LAYOUTS)}.")
+        raise BadInput(f"There is no layout {layout!r}; give one of: {', '.join(LAYOUTS)}.")
     for item in LAYOUTS[layout](job.root):
         spool.write(_walked(item))
         job.found += 1

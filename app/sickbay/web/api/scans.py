@@ -14,7 +14,8 @@ from fastapi import APIRouter, Path
 
 from sickbay.contract import batch as batches
 from sickbay.contract.errors import BadInput
-from sickbay.contract.finding import Record, ScanRecord, SummaryRecord, from_line
+from sickbay.contract.finding import Record, ScanRecord, SummaryRecord
+from sickbay.contract.read_record import from_line
 from sickbay.quarantine import intake
 from sickbay.quarantine.intake import Ticket
 from sickbay.scanner import webp

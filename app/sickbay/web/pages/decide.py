@@ -25,7 +25,7 @@ from sickbay.web.pages import outcome, queue, sample
 from sickbay.web.pages.address import Address, of_query
 from sickbay.web.pages.form import Form
 from sickbay.web.pages.outcome import Onward
-from sickbay.web.pages.replacement import UnfitFile, accept
+from sickbay.web.pages.replacement import MAX_REPLACEMENT, UnfitFile, accept
 from sickbay.web.pages.sample import Kept, Refusal
 from sickbay.web.parameters import DataSetName, SampleId
 from sickbay.web.render import page
@@ -33,8 +33,6 @@ from sickbay.web.site import Here, Site
 from sickbay.web.strict_body import FormFields, Upload
 
 router = APIRouter(prefix="/datasets/{name}")
-MAX_REPLACEMENT = 64 << 20
-"""Bytes of an uploaded replacement."""
 _TOLD = (Conflict, IllegalMove, UnfitFile)
 """Refusals that are told on the page the act came from."""
 

@@ -8,6 +8,8 @@ from sickbay.quarantine.decisions.repair import Facts
 from sickbay.scanner.evidence import Examined
 from sickbay.web.site import Site
 
+MAX_REPLACEMENT = 64 << 20
+"""Bytes of an uploaded replacement."""
 _SUFFIX_MOST = 16
 
 

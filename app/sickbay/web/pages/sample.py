@@ -21,6 +21,7 @@ from sickbay.web.pages import words
 from sickbay.web.pages.address import Address, of_pairs
 from sickbay.web.pages.hexdump import DumpLine, dump
 from sickbay.web.pages.likeness import Copies, captions, copies, looks
+from sickbay.web.pages.replacement import MAX_REPLACEMENT
 from sickbay.web.pages.shell import Shell, enter, shell
 from sickbay.web.pages.tiles import Look
 from sickbay.web.parameters import DataSetName, SampleId
@@ -100,6 +101,8 @@ class SamplePage:
     reasons: tuple[Reason, ...]
     kept: Kept
     problem: Problem | None
+    largest_file: int = MAX_REPLACEMENT
+    """Bytes of a replacement at most: the browser says so before it sends more in vain."""
 
 
 @router.get("/datasets/{name}/samples/{sample_id}")

@@ -1,13 +1,25 @@
-"""Data sets, scans, samples, findings, decisions, releases, accounts."""
+"""Data sets, scans, samples, findings, decisions."""
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
-down_revision = None
+revision = "0002"
+down_revision = "0001"
 
 
 def upgrade() -> None:
+    _make_data_set()
+    _make_replacement()
+    _make_sample()
+    _make_scan()
+    _make_tally()
+    _make_decision()
+    _make_finding()
+    _make_scan_batch()
+    _forbid_changes_to_decisions()
+
+
+def _make_data_set() -> None:
     op.create_table(
         "data_set",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -20,15 +32,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_data_set")),
         sa.UniqueConstraint("name", name=op.f("uq_data_set_name")),
     )
-    op.create_table(
-        "person",
-        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("name", sa.String(length=80), nullable=False),
-        sa.Column("role", sa.String(length=16), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_person")),
-        sa.UniqueConstraint("name", name=op.f("uq_person_name")),
-    )
+
+
+def _make_replacement() -> None:
     op.create_table(
         "replacement",
         sa.Column("sha256", sa.String(length=64), nullable=False),
@@ -40,72 +46,9 @@ def upgrade() -> None:
         sa.Column("thumbnail", sa.String(length=64), nullable=True),
         sa.PrimaryKeyConstraint("sha256", name=op.f("pk_replacement")),
     )
-    op.create_table(
-        "token",
-        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("name", sa.String(length=80), nullable=False),
-        sa.Column("secret_hash", sa.LargeBinary(), nullable=False),
-        sa.Column("scopes", sa.JSON(), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("used_at", sa.BigInteger(), nullable=True),
-        sa.Column("revoked_at", sa.BigInteger(), nullable=True),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_token")),
-        sa.UniqueConstraint("name", name=op.f("uq_token_name")),
-        sa.UniqueConstraint("secret_hash", name=op.f("uq_token_secret_hash")),
-    )
-    op.create_table(
-        "login_link",
-        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("secret_hash", sa.LargeBinary(), nullable=False),
-        sa.Column(
-            "person_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
-        ),
-        sa.Column("expires_at", sa.BigInteger(), nullable=False),
-        sa.Column("used_at", sa.BigInteger(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["person_id"], ["person.id"], name=op.f("fk_login_link_person_id_person")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_login_link")),
-        sa.UniqueConstraint("secret_hash", name=op.f("uq_login_link_secret_hash")),
-    )
-    op.create_table(
-        "login_session",
-        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("secret_hash", sa.LargeBinary(), nullable=False),
-        sa.Column(
-            "person_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
-        ),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("seen_at", sa.BigInteger(), nullable=False),
-        sa.Column("expires_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["person_id"], ["person.id"], name=op.f("fk_login_session_person_id_person")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_login_session")),
-        sa.UniqueConstraint("secret_hash", name=op.f("uq_login_session_secret_hash")),
-    )
-    op.create_table(
-        "release",
-        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column(
-            "data_set_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
-        ),
-        sa.Column("digest", sa.String(length=64), nullable=False),
-        sa.Column("turn", sa.BigInteger(), nullable=False),
-        sa.Column("parent", sa.String(length=64), nullable=True),
-        sa.Column("counts", sa.JSON(), nullable=False),
-        sa.Column("created_by", sa.String(length=80), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["data_set_id"], ["data_set.id"], name=op.f("fk_release_data_set_id_data_set")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_release")),
-        sa.UniqueConstraint("data_set_id", "digest", name=op.f("uq_release_data_set_id_digest")),
-    )
-    with op.batch_alter_table("release", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_release_data_set_id"), ["data_set_id"], unique=False)
-        batch_op.create_index(batch_op.f("ix_release_digest"), ["digest"], unique=False)
 
+
+def _make_sample() -> None:
     op.create_table(
         "sample",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -153,6 +96,8 @@ def upgrade() -> None:
             "ix_sample_status_path", ["data_set_id", "gone", "status", "raw_path"], unique=False
         )
 
+
+def _make_scan() -> None:
     op.create_table(
         "scan",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -178,6 +123,8 @@ def upgrade() -> None:
     with op.batch_alter_table("scan", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_scan_data_set_id"), ["data_set_id"], unique=False)
 
+
+def _make_tally() -> None:
     op.create_table(
         "tally",
         sa.Column(
@@ -192,6 +139,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("data_set_id", "status", "facet", "value", name=op.f("pk_tally")),
     )
+
+
+def _make_decision() -> None:
     op.create_table(
         "decision",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -228,6 +178,8 @@ def upgrade() -> None:
         batch_op.create_index("ix_decision_sample", ["sample_id", "id"], unique=False)
         batch_op.create_index(batch_op.f("ix_decision_undoes"), ["undoes"], unique=False)
 
+
+def _make_finding() -> None:
     op.create_table(
         "finding",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -259,23 +211,8 @@ def upgrade() -> None:
         )
         batch_op.create_index("ix_finding_sample_code", ["sample_id", "code"], unique=False)
 
-    op.create_table(
-        "release_file",
-        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column(
-            "release_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
-        ),
-        sa.Column("name", sa.String(length=80), nullable=False),
-        sa.Column("sha256", sa.String(length=64), nullable=False),
-        sa.Column("size", sa.BigInteger(), nullable=False),
-        sa.Column("rows", sa.BigInteger(), nullable=True),
-        sa.Column("in_id", sa.Boolean(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["release_id"], ["release.id"], name=op.f("fk_release_file_release_id_release")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_release_file")),
-        sa.UniqueConstraint("release_id", "name", name=op.f("uq_release_file_release_id_name")),
-    )
+
+def _make_scan_batch() -> None:
     op.create_table(
         "scan_batch",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -291,7 +228,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_scan_batch")),
         sa.UniqueConstraint("scan_id", "number", name=op.f("uq_scan_batch_scan_id_number")),
     )
-    _forbid_changes_to_decisions()
 
 
 def _forbid_changes_to_decisions() -> None:
