@@ -150,6 +150,10 @@ Admin = Annotated[Who, Depends(_needs(Role.ADMIN))]
 """A person who may do everything."""
 ScanToken = Annotated[Who, Depends(_needs(scope=Scope.SCAN))]
 """A token that may send scans."""
+EventsToken = Annotated[Who, Depends(_needs(scope=Scope.EVENTS))]
+"""A token that may send what happens in training."""
+ReleasesToken = Annotated[Who, Depends(_needs(scope=Scope.RELEASES))]
+"""A token that may make and read releases."""
 ReleaseReader = Annotated[Who, Depends(_needs(Role.VIEWER, Scope.RELEASES))]
 """A person, or a token that may read releases."""
 ReleaseMaker = Annotated[Who, Depends(_needs(Role.REVIEWER, Scope.RELEASES))]
