@@ -12,6 +12,7 @@ from tests.runs.sending import Trainer, failure
 from sickbay.alerts import channels
 from sickbay.alerts.addresses import address
 from sickbay.alerts.deliveries import CUT_OFF, MOST_TRIES, take
+from sickbay.alerts.messages import trim, write_test
 from sickbay.alerts.post import Letter, Post
 from sickbay.alerts.service import Alerts
 from sickbay.alerts.tables import Channel, ChannelKind, DeliveryState, RuleKind
@@ -164,6 +165,18 @@ def test_no_secret_reaches_the_log(
     ward.send()
     assert "delivery 1: it answered with status 403" in caplog.text
     assert TOKEN not in caplog.text
+
+
+def test_old_messages_leave_the_log_but_not_those_that_are_not_sent(
+    ward: Ward, database: Database, receiver: Receiver
+) -> None:
+    good, bad = ward.channel("good", receiver.url), ward.channel("bad")
+    for channel in (good, bad, good):
+        database.writing(lambda session, to=channel: write_test(session, to, BASE, "me"))  # type: ignore[misc]
+    ward.clock.move(seconds=1)
+    ward.send()
+    database.writing(lambda session: trim(session, 2))
+    assert [one.id for one in ward.entries()] == [3, 2]
 
 
 def _mail(ward: Ward, mailbox: Mailbox) -> int:

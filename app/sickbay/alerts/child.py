@@ -9,12 +9,15 @@ speak to it may log or keep what they should not: whoever started it ends it.
 import json
 import logging
 import re
+import resource
 import sys
 from contextlib import suppress
 from typing import Any
 
 _REFUSED = "SMTP recipient"
 """How apprise begins to say that a server took a mail, but not for this address."""
+MEMORY = 1 << 30
+"""Bytes: five times what apprise takes; a receiver may answer without end."""
 _CODED = ("dingtalk://", "wecombot://")
 _STATUS = re.compile(r"error=(\d{3})\b")
 _CODE = re.compile(r"\bcode=(-?\d{1,9})\b")
@@ -34,6 +37,7 @@ class Reasons(logging.Handler):
 
 def main() -> None:
     """Do what standard input asks; say on standard output how it went."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     asked = json.load(sys.stdin)
     logger = logging.getLogger("apprise")
     logger.propagate = False

@@ -92,12 +92,12 @@ def _post(session: Session, message: Message, channels: Sequence[int]) -> int:
     )
     session.flush()
     if message.id % _TRIM_EVERY == 0:
-        _trim(session, message.id - KEPT)
+        trim(session, message.id - KEPT)
     return message.id
 
 
-def _trim(session: Session, last: int) -> None:
-    """Drop old messages that need no sending any more."""
+def trim(session: Session, last: int) -> None:
+    """Drop messages up to one, but for those that are not sent yet."""
     unsent = select(Delivery.message_id).where(
         Delivery.state.in_([DeliveryState.WAITING, DeliveryState.SENDING])
     )
