@@ -37,7 +37,7 @@ def _at_once(database: Database, act: Act, items: list[str]) -> list[Any]:
 
     def hand_in(item: str) -> None:
         try:
-            results[item] = database.writing_together(act, item)
+            results[item] = database.writing_together(act, item).result()
         except Exception as error:  # noqa: BLE001 (what the caller gets is under test)
             results[item] = error
 
@@ -76,7 +76,7 @@ def test_an_exception_among_the_results_is_raised_to_its_caller_alone(database: 
     assert ann == "ANN"
     assert isinstance(nobody, BadInput)
     with pytest.raises(BadInput):
-        database.writing_together(_welcome, "")
+        database.writing_together(_welcome, "").result()
 
 
 def test_an_item_that_breaks_the_act_fails_alone(database: Database) -> None:
@@ -102,3 +102,23 @@ def test_an_item_that_breaks_the_database_fails_alone(database: Database) -> Non
     assert (ann, bob) == ("ANN", "BOB")
     assert isinstance(bad, Exception)
     assert _names(database) == ["ann", "bob"]
+
+
+def test_an_item_that_is_called_off_while_it_waits_is_not_carried_out(database: Database) -> None:
+    busy, hold = threading.Event(), threading.Event()
+
+    def block(_session: Session) -> None:
+        busy.set()
+        hold.wait()
+
+    blocker = threading.Thread(target=database.writing, args=(block,))
+    blocker.start()
+    busy.wait()
+    ann = database.writing_together(_welcome, "ann")
+    bob = database.writing_together(_welcome, "bob")
+    assert bob.cancel()
+    hold.set()
+    blocker.join()
+    assert ann.result() == "ANN"
+    assert not ann.cancel()
+    assert _names(database) == ["ann"]

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, text
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import IntegrityError, OperationalError, StatementError
 from sqlalchemy.orm import Session
 
+from sickbay.accounts.tables import Person, Role
 from sickbay.contract.errors import Busy, NotFound, StorageFailed
 from sickbay.database import Database
 from sickbay.database.connections import sqlite_driver
@@ -99,6 +100,20 @@ def test_a_write_that_the_database_refuses_fails_alone(either: Database) -> None
     assert (before, after) == ("a", "b")
     assert isinstance(error, IntegrityError)
     assert names(either) == ["a", "b"]
+    assert either.writing(named("c")) == "c"
+
+
+def test_a_write_of_what_no_column_can_hold_fails_alone(either: Database) -> None:
+    def writes_nonsense(session: Session) -> None:
+        session.add(Person(name="eve", role=Role.VIEWER, created_at="yesterday"))
+
+    before, error, after = together(either, [named("a"), writes_nonsense, named("b")])
+
+    assert (before, after) == ("a", "b")
+    assert isinstance(error, StatementError)
+    assert names(either) == ["a", "b"]
+    with pytest.raises(StatementError):
+        either.writing(writes_nonsense)
     assert either.writing(named("c")) == "c"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
+from fastapi.routing import APIRoute, iter_route_contexts
 from fastapi.testclient import TestClient
 from starlette.routing import Mount
 
@@ -129,6 +129,16 @@ def test_every_route_is_in_the_table_and_every_line_of_it_is_a_route(app: FastAP
 
 def test_nothing_but_static_files_is_mounted_beside_the_routes(app: FastAPI) -> None:
     assert [route.path for route in app.routes if isinstance(route, Mount)] == ["/static"]
+
+
+def test_one_route_alone_asks_for_itself_who_is_there(app: FastAPI) -> None:
+    """The others answer nobody by themselves: asking is a dependency of the application."""
+    alone = [
+        route.path
+        for route in iter_route_contexts(app.routes)
+        if not isinstance(route.original_route, APIRoute | Mount)
+    ]
+    assert alone == ["/api/v1/runs/{run}/events"]
 
 
 def test_only_the_listed_routes_are_public(app: FastAPI) -> None:

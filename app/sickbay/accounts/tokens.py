@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from sickbay.accounts.secrets import fresh, hashed
 from sickbay.accounts.tables import Scope, Token
-from sickbay.contract.errors import BadInput, Conflict, NotFound
+from sickbay.contract.errors import BadInput, Conflict, Denied, NotFound
 from sickbay.database.tables import now
 
 USED_EVERY = timedelta(minutes=1)
@@ -23,7 +23,12 @@ _SHAPE = re.compile(r"sickbay_([1-9][0-9]{0,17})_([A-Za-z0-9_-]{43})")
 _FIND = select(
     Token.id, Token.name, Token.secret_hash, Token.scopes, Token.used_at, Token.revoked_at
 ).where(Token.id == bindparam("token_id"))
+_REVOKED = select(Token.revoked_at).where(Token.id == bindparam("token_id"))
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@-]{0,79}")
+
+
+class Revoked(Denied):
+    """A token was revoked since it was looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,17 @@ def find(session: Session, shown: str, *, at: datetime | None = None) -> Bearer 
         return None
     stale = token.used_at is None or token.used_at < (at or now()) - USED_EVERY
     return Bearer(token.id, token.name, frozenset(map(Scope, token.scopes)), note_used=stale)
+
+
+def refuse_revoked(session: Session, token_id: int) -> None:
+    """Look again at a token that was found a moment ago.
+
+    Raises:
+        Revoked: it does not count any more.
+    """
+    row = session.connection().execute(_REVOKED, {"token_id": token_id}).one_or_none()
+    if row is None or row.revoked_at is not None:
+        raise Revoked("This token was revoked; `sickbay token new` makes one.")
 
 
 def note_used(session: Session, token_id: int, *, at: datetime | None = None) -> None:

@@ -220,7 +220,7 @@ class Event:
         """
         body = self.body
         if not isinstance(body, Points):
-            return hashlib.blake2b(_encode(self.to_json()).encode(), digest_size=16).digest()
+            return digest_of(self.to_line())
         found = hashlib.blake2b(_encode([self.time, body.series]).encode(), digest_size=16)
         for column in (body.steps, body.values, body.times):
             found.update(column.tobytes())
@@ -230,13 +230,21 @@ class Event:
         return {"seq": self.seq, "rank": self.rank, "kind": self.kind.value, "time": self.time}
 
 
+def digest_of(line: bytes) -> bytes:
+    """Return the digest of an event other than points, by its line."""
+    return hashlib.blake2b(line, digest_size=16).digest()
+
+
 _encode = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
 ).encode
 
 
+_NAMES = {kind: tuple(part.name for part in fields(kind)) for kind in (*KINDS, Sample)}
+
+
 def _plain(body: Any) -> dict[str, Any]:
-    pairs = ((part.name, getattr(body, part.name)) for part in fields(body))
+    pairs = ((name, getattr(body, name)) for name in _NAMES[type(body)])
     return {name: _json(value) for name, value in pairs if not _says_nothing(value)}
 
 
@@ -245,6 +253,8 @@ def _says_nothing(value: Any) -> bool:
 
 
 def _json(value: Any) -> Any:
+    if type(value) in (str, int):
+        return value
     if isinstance(value, float):
         return number_to_json(value)
     if isinstance(value, array):

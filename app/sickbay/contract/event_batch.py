@@ -40,7 +40,6 @@ from sickbay.contract.event import (
 from sickbay.contract.fields import NOT_FINITE, Fields, number
 from sickbay.contract.paths import from_record
 
-MAX_ATTEMPT = 1 << 31
 _SERIES = re.compile(r"[^\x00-\x1f\x7f]+")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _MAX_PATH = 16_384

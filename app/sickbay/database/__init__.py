@@ -8,6 +8,7 @@ its own, and the caller gets its result only after the commit: what was acknowle
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -29,6 +30,10 @@ Item = TypeVar("Item")
 
 GROUP_MOST = 100
 """Writes that may share one commit."""
+GATHER_SECONDS = 0.004
+"""How long a group may wait to become as large as the one before: who was just answered asks
+again, and one commit for all is sooner done than two."""
+_GATHER_STEP = 0.0005
 WAITING_MOST = 1000
 """Writes that may wait; more are answered with Busy."""
 _STOPPING = "Sickbay is stopping; this was not carried out. Try again in a moment."
@@ -67,38 +72,42 @@ class Database:
             Busy: too many writes wait, or another process holds the database.
             StorageFailed: disk full, read-only or broken; nothing of this write was kept.
         """
-        result: T = self._hand_in(_Write(act))
+        result: T = self._hand_in(_Write(act), BUSY_SECONDS).result()
         return result
 
-    def _hand_in(self, write: "_Write") -> Any:
-        """Let the writer run a write; wait for its commit."""
-        if self._closed:
-            raise Busy(_STOPPING)
-        try:
-            self._waiting.put(write, timeout=BUSY_SECONDS)
-        except queue.Full:
-            raise Busy("Too many writes wait; this one was not carried out. Try again.") from None
-        return self._outcome(write)
-
-    def writing_together(self, act: Callable[[Session, list[Item]], list[Any]], item: Item) -> Any:
+    def writing_together(
+        self, act: Callable[[Session, list[Item]], list[Any]], item: Item
+    ) -> Future[Any]:
         """Run ``act`` on this item and on others that wait for the same ``act``, all at once.
 
-        It returns a result for each item, in order; an exception among them is raised to that
-        item's caller alone. Where ``act`` itself raises, each item is tried alone.
+        It returns a result for each item, in order; an exception among them is that item's
+        alone. Where ``act`` itself raises, each item is tried alone. Returns without waiting
+        what holds this item's result after the commit: an event loop can await that.
 
         Raises:
-            Busy, StorageFailed: as :meth:`writing`.
+            Busy: too many writes wait. The future raises Busy and StorageFailed as
+                :meth:`writing` does.
         """
         return self._hand_in(_Write(lambda session: _only(act(session, [item])), act, item))
 
-    def _outcome(self, write: "_Write") -> Any:
-        """Wait for the commit of what was handed in."""
+    def _hand_in(self, write: "_Write", patience: float = 0) -> Future[Any]:
+        """Put a write in the writer's queue, where there is room within so many seconds."""
+        if self._closed:
+            raise Busy(_STOPPING)
+        try:
+            self._waiting.put(write, block=patience > 0, timeout=patience)
+        except queue.Full:
+            raise Busy("Too many writes wait; this one was not carried out. Try again.") from None
+        return self._future(write)
+
+    def _future(self, write: "_Write") -> Future[Any]:
+        """Return what will hold the result of a write in the queue."""
         if self._closed:
             # Closing came between: what stands behind its mark in the queue is never taken.
             self._thread.join()
             if not write.done.done():
                 raise Busy(_STOPPING)
-        return write.done.result()
+        return write.done
 
     def close(self) -> None:
         """Finish what was handed in, then close every connection."""
@@ -111,13 +120,20 @@ class Database:
 
     def _work(self) -> None:
         """Take what waits, as one group; stop after the group that ends with nothing."""
-        stop = False
-        while not stop:
-            group = [self._waiting.get()]
-            while group[-1] is not None and len(group) < GROUP_MOST and not self._waiting.empty():
-                group.append(self._waiting.get())
-            stop = group[-1] is None
-            self._write(_joined([write for write in group if write is not None]))
+        group: list[_Write | None] = []
+        while not group or group[-1] is not None:
+            group = self._next_group(len(group))
+            self._write(_joined([write for write in group if write is not None and write.begins()]))
+
+    def _next_group(self, before: int) -> list["_Write | None"]:
+        """Wait for a write; take with it what waits too, or what came together before."""
+        group = [self._waiting.get()]
+        until = time.monotonic() + GATHER_SECONDS
+        while self._waiting.qsize() + 1 < before and time.monotonic() < until:
+            time.sleep(_GATHER_STEP)
+        while group[-1] is not None and len(group) < GROUP_MOST and not self._waiting.empty():
+            group.append(self._waiting.get())
+        return group
 
     def _write(self, group: list["_Write"]) -> None:
         """Commit a group as one; where the database itself fails, each write alone."""
@@ -160,23 +176,35 @@ class _Write:
         self.item = item
         self.done: Future[Any] = Future()
 
+    def begins(self) -> bool:
+        """Whether its caller still waits for it; from here on it cannot be called off."""
+        return self.done.set_running_or_notify_cancel()
+
     def parts(self) -> list["_Write"]:
         """Return the writes it consists of."""
         return [self]
 
     def attempt(self, connection: Connection) -> _Outcome:
-        """Run in a savepoint: an error of ours undoes this write, the driver's the group."""
+        """Run in a savepoint: an error of ours undoes this write, the driver's the group.
+
+        The savepoint is not the session's own: that one is compiled anew for every write.
+        """
+        group = connection.get_transaction()
+        connection.exec_driver_sql("SAVEPOINT write_begins")
         with Session(
-            connection, join_transaction_mode="create_savepoint", expire_on_commit=False
+            connection, join_transaction_mode="rollback_only", expire_on_commit=False
         ) as session:
             try:
                 result = self.act(session)
-                session.commit()
+                session.flush()
             except DBAPIError:
                 raise
-            except Exception as error:  # noqa: BLE001 (handed to the caller as it is)
-                session.rollback()
+            except Exception as error:
+                if group is None or not group.is_active:
+                    raise  # a flush that fails ends the transaction, and the savepoint with it
+                connection.exec_driver_sql("ROLLBACK TO write_begins")
                 return _Outcome(error=error)
+        connection.exec_driver_sql("RELEASE write_begins")
         return _Outcome(result=result)
 
     def settle(self, outcome: _Outcome) -> None:

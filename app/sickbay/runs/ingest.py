@@ -5,7 +5,9 @@ prepared once. The key (attempt, rank, seq) is unique: the same event again is f
 under the same key is rejected alone.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,25 +25,35 @@ from sickbay.runs.turn import Turn
 
 
 @dataclass(frozen=True, slots=True)
-class _Arrival:
-    """A batch that waits for its turn."""
+class Arrival:
+    """A batch that is ready for the writer's turn.
+
+    Attributes:
+        token: whose batch it is, where a token was shown for it.
+    """
 
     run: str
     attempt: int
     ranks: Mapping[int, Sequence[Packed]]
+    rejected: tuple[Rejection, ...]
     at: datetime
+    token: int | None = None
 
 
 @dataclass(slots=True)
-class _Taken:
-    """What became of a batch, before its commit."""
+class Taken:
+    """What became of a batch."""
 
     attempt_id: int
+    rejected: list[Rejection]
     accepted: int = 0
     duplicate: int = 0
-    rejected: list[Rejection] = field(default_factory=list)
     due: list[int] = field(default_factory=list)
     """Ranks with enough waiting points to fold."""
+
+    def receipt(self) -> Receipt:
+        """Return the answer to who sent it."""
+        return Receipt(self.accepted, self.duplicate, tuple(self.rejected))
 
 
 def receive(database: Database, run: str, batch: Batch, *, at: datetime | None = None) -> Receipt:
@@ -51,19 +63,40 @@ def receive(database: Database, run: str, batch: Batch, *, at: datetime | None =
         NotFound: there is no such run or attempt.
         Busy, StorageFailed: nothing of the batch was stored.
     """
+    taken = hand_in(database, arrived(run, batch, at=at)).result()
+    fold_due(database, taken)
+    return taken.receipt()
+
+
+def arrived(
+    run: str, batch: Batch, *, token: int | None = None, at: datetime | None = None
+) -> Arrival:
+    """Work out all of a batch that needs no database."""
     at = at or now()
-    arrival = _Arrival(run, batch.attempt, packed(batch.events, at), at)
-    taken: _Taken = database.writing_together(_store, arrival)
+    return Arrival(run, batch.attempt, packed(batch.events, at), batch.rejected, at, token)
+
+
+def hand_in(database: Database, arrival: Arrival) -> Future[Taken]:
+    """Let a batch be stored; what is returned holds what became of it after the commit.
+
+    It raises NotFound, Revoked, Busy and StorageFailed where nothing of the batch was stored.
+
+    Raises:
+        Busy: too many writes wait.
+    """
+    return database.writing_together(_store, arrival)
+
+
+def fold_due(database: Database, taken: Taken) -> None:
+    """Fold what has waited long enough; the batch is on disk, so this may also fail."""
     for rank in taken.due:
-        # The batch is on disk already; its points can wait for the next fold.
         with suppress(Busy, StorageFailed):
             fold(database, taken.attempt_id, rank)
-    return Receipt(taken.accepted, taken.duplicate, (*batch.rejected, *taken.rejected))
 
 
-def _store(session: Session, arrivals: list[_Arrival]) -> list[_Taken | SickbayError]:
-    turn = Turn(session)
-    results: list[_Taken | SickbayError] = []
+def _store(session: Session, arrivals: list[Arrival]) -> list[Taken | SickbayError]:
+    turn = Turn(session, _expected(arrivals))
+    results: list[Taken | SickbayError] = []
     for arrival in arrivals:
         try:
             results.append(_take(turn, arrival))
@@ -73,9 +106,17 @@ def _store(session: Session, arrivals: list[_Arrival]) -> list[_Taken | SickbayE
     return results
 
 
-def _take(turn: Turn, arrival: _Arrival) -> _Taken:
+def _expected(arrivals: Sequence[Arrival]) -> Mapping[tuple[str, int], set[int]]:
+    ranks: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
+    for arrival in arrivals:
+        ranks[arrival.run, arrival.attempt].update(arrival.ranks)
+    return ranks
+
+
+def _take(turn: Turn, arrival: Arrival) -> Taken:
+    turn.refuse_revoked(arrival.token)
     attempt = turn.attempt(arrival.run, arrival.attempt)
-    taken = _Taken(attempt.id)
+    taken = Taken(attempt.id, list(arrival.rejected))
     for number, items in arrival.ranks.items():
         newest = moment(max(item.event.time for item in items))
         rank = turn.rank(attempt, number, newest, arrival.at)
@@ -89,7 +130,7 @@ def _take(turn: Turn, arrival: _Arrival) -> _Taken:
     return taken
 
 
-def _fresh(known: dict[int, bytes], items: Sequence[Packed], taken: _Taken) -> list[Packed]:
+def _fresh(known: dict[int, bytes], items: Sequence[Packed], taken: Taken) -> list[Packed]:
     """Return the events that were not there yet; count replays, reject contradictions."""
     fresh = []
     for item in items:

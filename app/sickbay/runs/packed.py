@@ -7,7 +7,7 @@ from datetime import datetime
 
 import numpy as np
 
-from sickbay.contract.event import Event, Failure, Points
+from sickbay.contract.event import Event, Failure, Points, digest_of
 from sickbay.runs.curves import journal
 from sickbay.runs.curves.main_series import preference
 from sickbay.runs.failures.ready import ReadyFailure, ready
@@ -63,12 +63,14 @@ def packed(events: Iterable[Event], at: datetime) -> Mapping[int, Sequence[Packe
 
 
 def _packed(event: Event, at: datetime) -> Packed:
-    digest = event.digest()[:DIGEST_BYTES]
-    if isinstance(event.body, Points):
-        return Packed(event, digest, journal.segment(event.body), extent=_extent(event.body))
-    if isinstance(event.body, Failure):
-        return Packed(event, digest, failure=ready(event, event.body, at))
-    return Packed(event, digest)
+    body = event.body
+    if isinstance(body, Points):
+        digest = event.digest()[:DIGEST_BYTES]
+        return Packed(event, digest, journal.segment(body), extent=_extent(body))
+    line = event.to_line()
+    digest = digest_of(line)[:DIGEST_BYTES]
+    failure = ready(event, body, line, at) if isinstance(body, Failure) else None
+    return Packed(event, digest, failure=failure)
 
 
 def _extent(points: Points) -> Extent:

@@ -1,6 +1,6 @@
 """How an attempt and its ranks stand while a batch is stored: read once, written once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -55,8 +55,8 @@ _OF_RANK = (
     "waiting_rows",
     "waiting_points",
 )
-_RANK = select(*(getattr(Rank, name) for name in (*_OF_RANK, "folds"))).where(
-    Rank.attempt_id == bindparam("attempt_id"), Rank.rank == bindparam("rank")
+_RANKS = select(Rank.rank, *(getattr(Rank, name) for name in (*_OF_RANK, "folds"))).where(
+    Rank.attempt_id == bindparam("attempt_id"), Rank.rank.in_(bindparam("ranks", expanding=True))
 )
 _WRITE_RANK = (
     update(Rank)
@@ -154,17 +154,20 @@ def attempt_now(session: Session, run: str, number: int) -> AttemptNow:
     return AttemptNow(*found)
 
 
-def rank_now(
+def ranks_now(session: Session, attempt_id: int, numbers: Collection[int]) -> dict[int, RankNow]:
+    """Return how those of some ranks stand that are known."""
+    wanted = {"attempt_id": attempt_id, "ranks": list(numbers)}
+    rows = session.connection().execute(_RANKS, wanted)
+    return {number: RankNow(attempt_id, number, *rest) for number, *rest in rows}
+
+
+def taken_in(
     session: Session, attempt_id: int, number: int, newest: datetime, at: datetime
 ) -> RankNow:
-    """Return how a rank stands; one that never opened the run is taken in."""
-    key = {"attempt_id": attempt_id, "rank": number}
-    found = session.connection().execute(_RANK, key).one_or_none()
-    if found is None:
-        session.add(new_rank(attempt_id, number, at, newest))
-        session.flush()
-        found = session.connection().execute(_RANK, key).one()
-    return RankNow(attempt_id, number, *found)
+    """Return how a rank stands that never opened the run, and is taken in now."""
+    session.add(new_rank(attempt_id, number, at, newest))
+    session.flush()
+    return ranks_now(session, attempt_id, [number])[number]
 
 
 def write(session: Session, attempts: Iterable[AttemptNow], ranks: Iterable[RankNow]) -> None:

@@ -5,7 +5,7 @@ more statements than one.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from sickbay.accounts import tokens
 from sickbay.contract.event import Event
 from sickbay.runs import keys, outbox, standing
 from sickbay.runs.failures.ready import ReadyFailure
@@ -29,9 +30,15 @@ _WAIT = insert(Waiting)
 
 @dataclass(slots=True)
 class Turn:
-    """What is to be written; nothing is before :meth:`write`."""
+    """What is to be written; nothing is before :meth:`write`.
+
+    Attributes:
+        expected: the ranks that will be asked for, by run and attempt.
+    """
 
     session: Session
+    expected: Mapping[tuple[str, int], Collection[int]]
+    _admitted: set[int] = field(default_factory=set)
     _attempts: dict[tuple[str, int], AttemptNow] = field(default_factory=dict)
     _ranks: dict[tuple[int, int], RankNow] = field(default_factory=dict)
     _keys: list[dict[str, Any]] = field(default_factory=list)
@@ -41,6 +48,16 @@ class Turn:
         default_factory=lambda: defaultdict(list)
     )
     _others: list[tuple[AttemptNow, Event, datetime]] = field(default_factory=list)
+
+    def refuse_revoked(self, token: int | None) -> None:
+        """Let a batch in whose token still counts, or that needed none.
+
+        Raises:
+            Revoked: it does not.
+        """
+        if token is not None and token not in self._admitted:
+            tokens.refuse_revoked(self.session, token)
+            self._admitted.add(token)
 
     def attempt(self, run: str, number: int) -> AttemptNow:
         """Return how an attempt stands.
@@ -52,13 +69,15 @@ class Turn:
         if found is None:
             found = standing.attempt_now(self.session, run, number)
             self._attempts[run, number] = found
+            ranks = standing.ranks_now(self.session, found.id, self.expected[run, number])
+            self._ranks |= {(found.id, rank.rank): rank for rank in ranks.values()}
         return found
 
     def rank(self, attempt: AttemptNow, number: int, newest: datetime, at: datetime) -> RankNow:
         """Return how a rank stands, with this sign of life noted."""
         found = self._ranks.get((attempt.id, number))
         if found is None:
-            found = standing.rank_now(self.session, attempt.id, number, newest, at)
+            found = standing.taken_in(self.session, attempt.id, number, newest, at)
             self._ranks[attempt.id, number] = found
         found.alive(newest, at)
         attempt.alive(at)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Depends, Request
-from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope
 
 from sickbay.contract.errors import BadInput
@@ -46,8 +45,8 @@ class _Limited:
 
 def limited(scope: Scope, receive: Receive) -> Receive:
     """Return the incoming side of a request, cut at its limit."""
-    stated = Headers(scope=scope).get("content-length", "")
-    scope[_KEY] = _Limited(receive, int(stated) if stated.isdecimal() else 0)
+    stated = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    scope[_KEY] = _Limited(receive, int(stated) if stated.isdigit() else 0)
     made: Receive = scope[_KEY]
     return made
 

@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
+from sickbay.accounts.tokens import Revoked
 from sickbay.contract.errors import (
     BadInput,
     Busy,
@@ -41,6 +42,7 @@ STATUS_OF: dict[type[SickbayError], HTTPStatus] = {
     IllegalMove: HTTPStatus.CONFLICT,
     Denied: HTTPStatus.FORBIDDEN,
     Unidentified: HTTPStatus.UNAUTHORIZED,
+    Revoked: HTTPStatus.UNAUTHORIZED,
     Busy: HTTPStatus.SERVICE_UNAVAILABLE,
     StorageFailed: HTTPStatus.INSUFFICIENT_STORAGE,
     Unreadable: HTTPStatus.NOT_FOUND,

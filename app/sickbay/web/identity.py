@@ -30,11 +30,12 @@ class Unidentified(Denied):
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Somebody who was identified: a person has a role, a token has scopes."""
+    """Somebody who was identified: a person has a role, a token has scopes and its id."""
 
     name: str
     role: Role | None = None
     scopes: frozenset[Scope] = frozenset()
+    token: int | None = None
 
 
 def public(route: Route) -> Route:
@@ -95,7 +96,7 @@ def _bearer(database: Database, shown: str) -> Who | None:
         return None
     if bearer.note_used:
         _note(database, lambda session: tokens.note_used(session, bearer.token_id))
-    return Who(f"token {bearer.name}", scopes=bearer.scopes)
+    return Who(f"token {bearer.name}", scopes=bearer.scopes, token=bearer.token_id)
 
 
 def _visitor(database: Database, secret: str) -> Who | None:
@@ -132,6 +133,17 @@ def _needs(
         raise Denied(_refusal(role, scope))
 
     return check
+
+
+def events_token(who: Who | None) -> int:
+    """Return a token's id where it may send what happens in training.
+
+    Raises:
+        Denied: it may not, or is no token.
+    """
+    if who is None or who.token is None or Scope.EVENTS not in who.scopes:
+        raise Denied(_refusal(None, Scope.EVENTS))
+    return who.token
 
 
 def _refusal(role: Role | None, scope: Scope | None) -> str:

@@ -36,7 +36,7 @@ async def _body(request: Request) -> bytes:
 
 
 def _json_object(request: Request, body: "Body") -> dict[str, Any]:
-    if _media_type(request) != "application/json":
+    if media_type(request) != "application/json":
         raise BadInput("The body must be JSON, sent as application/json.")
     value = strict_json.loads(body)
     if not isinstance(value, dict):
@@ -45,7 +45,7 @@ def _json_object(request: Request, body: "Body") -> dict[str, Any]:
 
 
 def _form(request: Request, body: "Body") -> dict[str, list[str]]:
-    if _media_type(request) != "application/x-www-form-urlencoded":
+    if media_type(request) != "application/x-www-form-urlencoded":
         raise BadInput("The body must be a form, sent as application/x-www-form-urlencoded.")
     try:
         pairs = parse_qsl(
@@ -65,7 +65,7 @@ def _form(request: Request, body: "Body") -> dict[str, list[str]]:
 
 
 async def _upload(request: Request) -> UploadedFile:
-    if _media_type(request) != "multipart/form-data":
+    if media_type(request) != "multipart/form-data":
         raise BadInput("The body must be a form with a file, sent as multipart/form-data.")
     try:
         async with request.form(
@@ -80,7 +80,8 @@ async def _upload(request: Request) -> UploadedFile:
         raise BadInput("The form cannot be read, or holds more than one file.") from None
 
 
-def _media_type(request: Request) -> str:
+def media_type(request: Request) -> str:
+    """Return what a body is said to be, without parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 

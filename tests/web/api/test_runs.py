@@ -5,7 +5,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from sickbay.accounts import tokens
 from sickbay.accounts.tables import Role, Scope
+from sickbay.runs import series
+from sickbay.web.site import Site
 
 RUNS = "/api/v1/runs"
 OPENING = {
@@ -102,6 +105,33 @@ def test_too_large_or_of_another_kind_is_refused(trainer: TestClient, run: str) 
     assert trainer.post(f"{run}/events", content=b"{}", headers=text).status_code == 422
     assert trainer.post(f"{RUNS}/{'0' * 16}/events", content=b"{}", headers=text).status_code == 422
     assert trainer.post(f"{RUNS}/other/events", json={}).status_code == 404
+
+
+@pytest.mark.parametrize("attempt", ["", "0", "-1", "one", "²", "9" * 30, "1e3"])
+def test_ndjson_for_no_attempt_is_refused(trainer: TestClient, run: str, attempt: str) -> None:
+    headers = {"Content-Type": "application/x-ndjson"}
+    address = f"{run}/events?attempt={attempt}"
+    assert trainer.post(address, content=b"{}", headers=headers).status_code == 422
+
+
+def test_a_large_batch_is_taken_like_a_small_one(trainer: TestClient, run: str) -> None:
+    steps = list(range(5000))
+    long = {**POINTS, "steps": steps, "values": steps, "times": steps}
+    assert _send(trainer, run, long)["accepted"] == 1
+    assert _send(trainer, run, long)["duplicate"] == 1
+
+
+def test_a_token_that_was_revoked_is_refused_at_once(
+    site: Site, trainer: TestClient, run: str
+) -> None:
+    _send(trainer, run, POINTS)
+    site.database.writing(lambda session: tokens.revoke(session, "a events"))
+    later = {"attempt": 1, "events": [{**POINTS, "seq": 2}]}
+    refused = trainer.post(f"{run}/events", json=later)
+    assert refused.status_code == 401
+    assert refused.headers["WWW-Authenticate"] == "Bearer"
+    with site.database.reading() as session:
+        assert series.count_points(session, run.rpartition("/")[2]) == 3
 
 
 def test_a_chart_holds_what_happened_and_is_strict_json(

@@ -22,13 +22,13 @@ class ReadyFailure:
     paths: tuple[SamplePath, ...]
 
 
-def ready(event: Event, body: Failure, received_at: datetime) -> ReadyFailure:
+def ready(event: Event, body: Failure, line: bytes, received_at: datetime) -> ReadyFailure:
     """Return a failure with all that can be worked out without the database."""
     return ReadyFailure(
         event,
         body,
         received_at,
-        event.to_line(),
+        line,
         fingerprint(body),
         is_secondary(body),
         tuple(dict.fromkeys(map(_path, body.samples))),

@@ -1,32 +1,27 @@
-"""Runs over HTTP: opened, fed with events, listed, and read as charts and points."""
+"""Runs over HTTP: opened, listed, and read as charts and points."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-from sickbay.contract.errors import BadInput
-from sickbay.contract.event_batch import MAX_ATTEMPT, Batch, read_batch, read_lines
 from sickbay.contract.opening import opening_from_json
 from sickbay.database import Database
 from sickbay.runs import charts, find, series, view
-from sickbay.runs.ingest import receive
 from sickbay.runs.opening import open_run
 from sickbay.runs.state import RunState
 from sickbay.web.identity import EventsToken, Viewer
 from sickbay.web.parameters import INT64_MOST
 from sickbay.web.site import Here
-from sickbay.web.strict_body import Body, JsonObject
+from sickbay.web.strict_body import JsonObject
 
 router = APIRouter()
 
 _API = "/api/v1/runs"
-_LINES = ("application/x-ndjson", "application/jsonl", "application/ndjson")
 RunKey = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$")]
-Attempt = Annotated[int, Query(ge=1, le=MAX_ATTEMPT)]
 SeriesName = Annotated[str, Query(min_length=1, max_length=255)]
 Numbers = Annotated[list[Annotated[int, Query(ge=0, le=INT64_MOST)]] | None, Query(max_length=512)]
 
@@ -37,32 +32,6 @@ def opened(site: Here, _who: EventsToken, body: JsonObject) -> dict[str, Any]:
     opening = opening_from_json(body)
     answer = site.database.writing(lambda session: open_run(session, opening))
     return replace(answer, url=f"/runs/{answer.run}").to_json()
-
-
-@router.post(_API + "/{run}/events")
-def told(
-    request: Request,
-    site: Here,
-    _who: EventsToken,
-    run: RunKey,
-    body: Body,
-    attempt: Attempt | None = None,
-) -> JSONResponse:
-    """Take a batch of events; the answer comes after the commit."""
-    batch = _batch(request.headers.get("content-type", ""), body, attempt)
-    return JSONResponse(receive(site.database, run, batch).to_json())
-
-
-def _batch(content_type: str, body: bytes, attempt: int | None) -> Batch:
-    """Read a body as JSON, or as NDJSON with the attempt in the address."""
-    media_type = content_type.partition(";")[0].strip().lower()
-    if media_type == "application/json":
-        return read_batch(body)
-    if media_type not in _LINES:
-        raise BadInput("The body must be application/json or application/x-ndjson.")
-    if attempt is None:
-        raise BadInput("NDJSON needs ?attempt=N in the address.")
-    return read_lines(body, attempt)
 
 
 @router.get(_API)
