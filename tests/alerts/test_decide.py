@@ -2,12 +2,14 @@
 
 from datetime import timedelta
 
-from tests.alerts.conftest import Ward
+import pytest
+from sqlalchemy import select
+from tests.alerts.conftest import BASE, Ward
 from tests.quarantine.factories import a_record, scanned
 from tests.runs.sending import Trainer, failure
 
 from sickbay.alerts import rules
-from sickbay.alerts.tables import MessageKind, RuleKind
+from sickbay.alerts.tables import Message, MessageKind, RuleKind
 from sickbay.contract.event import (
     Alert,
     Body,
@@ -187,6 +189,55 @@ def test_too_many_held_samples_are_said_and_that_they_are_fewer(
     assert ward.look(hours=1) == []
     scanned(database, [a_record("a.jpg"), a_record("b.jpg")])
     assert ward.look(seconds=1) == ["road-signs: 0 samples held, no more than 1"]
+
+
+@pytest.mark.parametrize(
+    "kind", [RuleKind.TOLD, RuleKind.ENDED, RuleKind.SILENT, RuleKind.SCAN, RuleKind.HELD]
+)
+def test_every_kind_of_rule_can_be_for_one_data_set(
+    ward: Ward, database: Database, kind: RuleKind
+) -> None:
+    for name in ("cars", "pets"):
+        scanned(database, [a_record("b.jpg", "image.truncated")], name=name)
+    least = 1 if kind is RuleKind.SILENT else 0
+    ward.rule(kind, data_set="pets", threshold=least)
+    for name in ("cars", "pets"):
+        trainer = Trainer(database, f"run on {name}", dataset=name)
+        if kind is not RuleKind.SILENT:
+            trainer.send(
+                trainer.event(Alert("a word")),
+                trainer.event(Finish(Ending.FAILED)),
+                at=ward.clock() + timedelta(seconds=1),
+            )
+    (title,) = ward.look(minutes=2)
+    assert "pets" in title
+
+
+def test_a_digest_names_the_most_frequent_and_counts_the_rest(
+    ward: Ward, database: Database
+) -> None:
+    ward.rule(RuleKind.FAILURE)
+    trainer = Trainer(database)
+    trainer.log(*[failure(exception_type=f"Error{number:03}") for number in range(60)])
+    ward.look(seconds=6)
+    assert ward.look(minutes=10) == ["55 more in 55 subjects"]
+    with database.reading() as session:
+        text = session.scalars(select(Message.text).order_by(Message.id.desc())).first()
+    assert text is not None
+    assert "and 5 more" in text
+    assert text.count(f"{BASE}/runs/{trainer.run}/groups/") == 51
+
+
+def test_what_was_held_back_before_a_pause_is_said_after_it(ward: Ward, database: Database) -> None:
+    rule = ward.rule(RuleKind.FAILURE)
+    trainer = Trainer(database)
+    for _ in range(2):
+        trainer.log(failure())
+        ward.look(seconds=6)
+    database.writing(lambda session: rules.pause(session, rule))
+    assert ward.look(hours=1) == []
+    database.writing(lambda session: rules.resume(session, rule, at=ward.clock()))
+    assert ward.look(seconds=1) == ["1 more: a run: loader-error"]
 
 
 def _beat(ward: Ward, trainer: Trainer, body: Body | None = None) -> None:

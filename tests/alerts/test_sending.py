@@ -153,6 +153,24 @@ def test_what_waits_for_a_channel_that_is_removed_is_not_sent_and_its_secrets_ar
         assert session.get_one(Channel, channel).secrets == {}
 
 
+def test_a_channel_that_is_removed_while_it_is_sent_to_is_not_tried_again(
+    ward: Ward, database: Database, receiver: Receiver
+) -> None:
+    channel = ward.channel(url=receiver.url)
+    ward.rule(RuleKind.FAILURE, channel)
+    Trainer(database).log(failure())
+    ward.look(seconds=6)
+    receiver.status = 500
+    receiver.hold.clear()
+    (sending,) = ward.alerts.send_due()
+    assert receiver.asked.wait(60)
+    assert ward.alerts.send_due() == [], "its channel is busy"
+    database.writing(lambda session: channels.remove(session, channel))
+    receiver.hold.set()
+    sending.result()
+    assert ward.entries()[0].deliveries[0].state is DeliveryState.CANCELLED
+
+
 def test_no_secret_reaches_the_log(
     ward: Ward, database: Database, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:

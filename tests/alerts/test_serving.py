@@ -6,6 +6,7 @@ from collections.abc import Callable
 from http.client import HTTPConnection
 from pathlib import Path
 
+import pytest
 from tests.alerts.receivers import Receiver
 from tests.runs.sending import NOON, Trainer, failure
 from tests.serving import Serving, serving, start
@@ -14,11 +15,14 @@ from sickbay.accounts import tokens
 from sickbay.accounts.tables import Scope
 from sickbay.alerts import channels, log, rules
 from sickbay.alerts.log import Entry
+from sickbay.alerts.messages import write_test
 from sickbay.alerts.rules import Draft
+from sickbay.alerts.service import Alerts
 from sickbay.alerts.tables import ChannelKind, DeliveryState, RuleKind
 from sickbay.contract.event import Event, FailureKind
 from sickbay.contract.opening import Opening
 from sickbay.database import Database
+from sickbay.database.connections import sqlite_driver
 
 PATIENCE_S = 60
 """Long beyond need: what is waited for comes within seconds."""
@@ -82,14 +86,56 @@ def test_a_server_that_is_stopped_while_a_receiver_hangs_ends_soon_and_in_order(
     assert _state(database) is DeliveryState.SENDING
 
 
-def _rule(database: Database, receiver: Receiver) -> None:
+def test_while_another_process_holds_the_database_alerts_wait_and_nothing_is_lost(
+    database: Database, receiver: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    _rule(database, receiver)
+    _fail(database)
+    other = sqlite_driver().connect(database.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    alerts = Alerts(database, "http://127.0.0.1")
+    alerts.start()
+    try:
+        _until(lambda: "Another process holds the database" in caplog.text)
+        other.execute("ROLLBACK")
+        _until(lambda: _state(database) is DeliveryState.SENT)
+    finally:
+        alerts.close()
+        other.close()
+    assert len(receiver.bodies) == 1
+
+
+def test_how_a_message_fared_is_written_down_once_the_database_can_be_written_again(
+    database: Database, receiver: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    channel = _channel(database, receiver)
+    database.writing(lambda session: write_test(session, channel, "http://127.0.0.1", "me"))
+    receiver.hold.clear()
+    alerts = Alerts(database, "http://127.0.0.1")
+    (sending,) = alerts.send_due()
+    assert receiver.asked.wait(PATIENCE_S)
+    other = sqlite_driver().connect(database.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    receiver.hold.set()
+    _until(lambda: "delivery 1: Another process holds" in caplog.text)
+    other.execute("ROLLBACK")
+    other.close()
+    sending.result()
+    alerts.close()
+    assert _state(database) is DeliveryState.SENT
+
+
+def _channel(database: Database, receiver: Receiver) -> int:
     values = {"url": receiver.url}
-    channel = database.writing(
+    return database.writing(
         lambda session: channels.create(
             session, name="hook", kind=ChannelKind.WEBHOOK, values=values, by="me"
         )
     )
-    draft = Draft(RuleKind.FAILURE, [channel])
+
+
+def _rule(database: Database, receiver: Receiver) -> None:
+    draft = Draft(RuleKind.FAILURE, [_channel(database, receiver)])
     database.writing(lambda session: rules.create(session, draft, by="me"))
 
 

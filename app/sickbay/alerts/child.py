@@ -37,7 +37,8 @@ class Reasons(logging.Handler):
 
 def main() -> None:
     """Do what standard input asks; say on standard output how it went."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    with suppress(ValueError, OSError):  # not every system lets itself be limited
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     asked = json.load(sys.stdin)
     logger = logging.getLogger("apprise")
     logger.propagate = False

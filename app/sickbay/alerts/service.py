@@ -52,14 +52,17 @@ class Alerts:
         self._busy: set[int] = set()
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(SENDERS, "sickbay-alerts-send")
+        self._taken_up = False
         self._threads = [
             threading.Thread(target=self._repeat, args=(act,), name=name, daemon=True)
-            for act, name in ((self._tick, "sickbay-alerts"), (self.send_due, "sickbay-post"))
+            for act, name in (
+                (self._look_tick, "sickbay-alerts"),
+                (self._send_tick, "sickbay-post"),
+            )
         ]
 
     def start(self) -> None:
-        """Take up what was cut off, and begin."""
-        self.take_up_again()
+        """Begin."""
         for thread in self._threads:
             thread.start()
 
@@ -134,7 +137,13 @@ class Alerts:
             return Outcome(accepted=False, words=error.sentence)
         return self._post.send(url, parcel.letter)
 
-    def _tick(self) -> None:
+    def _send_tick(self) -> None:
+        if not self._taken_up:
+            self.take_up_again()
+            self._taken_up = True
+        self.send_due()
+
+    def _look_tick(self) -> None:
         with self._database.reading() as session:
             newest = session.scalar(
                 select(func.max(Change.id)).where(

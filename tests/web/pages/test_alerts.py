@@ -99,6 +99,14 @@ def test_an_address_that_apprise_does_not_know_is_refused(admin: TestClient) -> 
     assert TOKEN not in answer.text
 
 
+def test_a_kind_or_a_name_or_a_message_that_cannot_be_is_refused(admin: TestClient) -> None:
+    assert admin.get("/alerts/channels/new?kind=pigeon", headers=PAGE).status_code == 422
+    assert admin.get("/alerts/channels/new?kind=slack", headers=PAGE).status_code == 200
+    assert admin.get("/alerts/messages/7", headers=PAGE).status_code == 404
+    answer = _post(admin, "/alerts/channels", kind="webhook", name="", **{"field-url": "http://a"})
+    assert "A channel needs a name" in text_of(answer)
+
+
 def test_a_name_that_is_taken_is_refused(admin: TestClient) -> None:
     _add(admin, url="http://127.0.0.1:9/")
     assert "choose another name" in text_of(_add(admin, url="http://127.0.0.1:9/"))
