@@ -8,7 +8,6 @@ its own, and the caller gets its result only after the commit: what was acknowle
 
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -33,7 +32,6 @@ GROUP_MOST = 100
 GATHER_SECONDS = 0.004
 """How long a group may wait to become as large as the one before: who was just answered asks
 again, and one commit for all is sooner done than two."""
-_GATHER_STEP = 0.0005
 WAITING_MOST = 1000
 """Writes that may wait; more are answered with Busy."""
 _STOPPING = "Sickbay is stopping; this was not carried out. Try again in a moment."
@@ -48,6 +46,8 @@ class Database:
         self.writer = writer_engine(path, driver)
         self._readers = reader_engine(path, driver)
         self._waiting: queue.Queue[_Write | None] = queue.Queue(WAITING_MOST)
+        self._awaited = 0
+        self._enough = threading.Event()
         self._thread = threading.Thread(target=self._work, name="sickbay-writer", daemon=True)
         self._closed = False
         self._thread.start()
@@ -98,6 +98,8 @@ class Database:
             self._waiting.put(write, block=patience > 0, timeout=patience)
         except queue.Full:
             raise Busy("Too many writes wait; this one was not carried out. Try again.") from None
+        if self._waiting.qsize() >= self._awaited:
+            self._enough.set()
         return self._future(write)
 
     def _future(self, write: "_Write") -> Future[Any]:
@@ -128,9 +130,10 @@ class Database:
     def _next_group(self, before: int) -> list["_Write | None"]:
         """Wait for a write; take with it what waits too, or what came together before."""
         group = [self._waiting.get()]
-        until = time.monotonic() + GATHER_SECONDS
-        while self._waiting.qsize() + 1 < before and time.monotonic() < until:
-            time.sleep(_GATHER_STEP)
+        self._awaited = before - 1
+        self._enough.clear()
+        if self._waiting.qsize() < self._awaited:
+            self._enough.wait(GATHER_SECONDS)
         while group[-1] is not None and len(group) < GROUP_MOST and not self._waiting.empty():
             group.append(self._waiting.get())
         return group
