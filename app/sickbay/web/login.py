@@ -56,9 +56,7 @@ def leave(request: Request, site: Here, _who: Viewer) -> Response:
     secret = request.cookies.get(cookie_name(request, site), "")
     site.database.writing(lambda session: sessions.end(session, secret))
     answer = RedirectResponse("/login", status_code=HTTPStatus.SEE_OTHER)
-    answer.delete_cookie(
-        cookie_name(request, site), secure=is_secure(request, site), httponly=True
-    )
+    answer.delete_cookie(cookie_name(request, site), secure=is_secure(request, site), httponly=True)
     return answer
 
 
