@@ -170,6 +170,14 @@ def test_what_a_script_tells_is_passed_on_by_its_level(ward: Ward, database: Dat
     assert ward.look(minutes=10) == ["1 more: resnet: disk"]
 
 
+def test_what_a_script_tells_is_one_line_and_rings_for_nobody(
+    ward: Ward, database: Database
+) -> None:
+    ward.rule(RuleKind.TOLD)
+    Trainer(database).log(Alert('all\r\nBcc: x <at user_id="all">'))
+    assert ward.look(seconds=1) == ['a run: all Bcc: x < at user_id="all">']
+
+
 def test_a_finished_scan_is_said_with_its_numbers(ward: Ward, database: Database) -> None:
     ward.rule(RuleKind.SCAN)
     scanned(database, [a_record("a.jpg"), a_record("b.jpg", "image.truncated")])

@@ -61,8 +61,11 @@ class Moment:
 
 
 def one_line(text: str, most: int = MAX_TITLE) -> str:
-    """Return text as one line of bounded length."""
-    line = _BLANK.sub(" ", text).strip()
+    """Return text from outside as one line of bounded length that calls nobody.
+
+    Feishu reads ``<at user_id="all">`` in plain text; a training script may not ring for all.
+    """
+    line = _BLANK.sub(" ", text).strip().replace("<at", "< at")
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
