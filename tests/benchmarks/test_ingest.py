@@ -1,7 +1,7 @@
 """Ingest beside a bare FastAPI endpoint that bulk-inserts, in one run, both at FULL sync.
 
     python -m pytest -m soak -s tests/benchmarks/test_ingest.py
-    python tests/benchmarks/test_ingest.py [POINTS]
+    python -m tests.benchmarks.test_ingest [POINTS]
 
 Four client processes send batches of a thousand points over kept connections; then eight send
 one failure a request. Both servers get the same bodies.
@@ -256,6 +256,8 @@ def measure(points: int = POINTS) -> None:
             f"single failures, {name}: {one.requests / one.seconds:,.0f}/s, median "
             f"{one.percentile(0.5):.1f} ms, p99 {one.percentile(0.99):.1f} ms"
         )
+    share = plain_failures.seconds / own_failures.seconds
+    lines.append(f"single failures: {share:.0%} of bare")
     print("\n".join(lines))  # noqa: T201 (a benchmark prints)
 
 

@@ -100,7 +100,7 @@ class Fields:
     def mapping(self, name: str, most: int) -> dict[str, Any]:
         """Take an object of at most ``most`` bytes as JSON; missing is empty."""
         value = self._taken(name, {})
-        if not isinstance(value, dict) or len(json.dumps(value)) > most:
+        if not isinstance(value, dict) or (value and len(json.dumps(value)) > most):
             raise BadInput(f"{name} is not an object of at most {most:,} bytes.")
         return value
 

@@ -19,12 +19,13 @@ _FOREIGN = re.compile(
     r"site-packages|dist-packages|/lib(?:64)?/python\d|\\lib\\|^<|/torch/|/lightning/"
 )
 _ORIGINAL = re.compile(r"^Caught (\w+) in (?:DataLoader|pin memory) .*?\n", re.IGNORECASE)
+# What may be long begins only where a word does: from each of its letters it would be n² steps.
 _VARYING = (
-    (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@%+~-]*[/\\])+[\w.@%+~-]*"), "<path>"),
+    (re.compile(r"(?<![\w.@%+~-])(?:[A-Za-z]:)?(?:[\w.@%+~-]*[/\\])+[\w.@%+~-]*"), "<path>"),
     (re.compile(r"'[^'\n]*\.[A-Za-z0-9]{2,5}'|\"[^\"\n]*\.[A-Za-z0-9]{2,5}\""), "<path>"),
     (
         re.compile(
-            r"\b[\w@%+-]+\.(?:jpe?g|png|webp|bmp|tiff?|gif|npy|npz|json|txt|csv|parquet|pt)\b",
+            r"(?<![\w@%+-])[\w@%+-]+\.(?:jpe?g|png|webp|bmp|tiff?|gif|npy|npz|json|txt|csv|parquet|pt)\b",
             re.IGNORECASE,
         ),
         "<path>",
