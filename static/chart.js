@@ -16,6 +16,8 @@ export class Chart {
     this.near = null;
     this.marks = [];
     this.asked = 0;
+    this.waiting = [];
+    this.stale = false;
     this.turn = Promise.resolve(); // one choice after the other
     this.kind = "";
     onTheme(() => this.figure && (this.figure.paint(), this.draw()));
@@ -50,6 +52,7 @@ export class Chart {
     const shown = this.figure.range("main-x");
     shown.change.connect(() => this.moved(shown));
     this.figure.main.on_event("mousemove", (event) => this.pointed?.(this.told(event.x)));
+    this.figure.main.on_event("tap", (event) => this.pointed?.(this.told(event.x)));
     this.figure.main.on_event("mouseleave", () => this.pointed?.(null));
     this.figure.main.on_event("doubletap", () => this.go(null));
     if (matchMedia("(pointer: coarse)").matches) this.figure.main.toolbar.active_drag = null;
@@ -93,24 +96,24 @@ export class Chart {
     this.draw();
   }
 
-  // What came since: of the newest attempt only the end is fetched.
+  // What came since: of the newest attempt only the end is fetched. What could not be fetched is
+  // not forgotten: then all is, with the next news.
   async grow(spans) {
-    const mine = spans.filter((span) => span.series === this.choice.series && span.attempt === this.attempt);
-    if (!mine.length || this.growing) {
-      this.again = this.again || mine.length > 0 ? [...(this.again || []), ...mine] : null;
-      return;
-    }
+    this.waiting.push(...spans.filter((span) => span.series === this.choice.series && span.attempt === this.attempt));
+    if (this.growing) return;
     this.growing = true;
     try {
-      if (this.byTime || !this.whole.length) await this.load();
-      else await this.extend(Math.min(...mine.map((span) => span.first)));
-      if (this.view && this.view[1] >= this.extent()[1]) await this.zoomed();
+      while (this.waiting.length) {
+        const first = Math.min(...this.waiting.splice(0).map((span) => span.first));
+        const all = this.stale || this.byTime || !this.whole.length;
+        this.stale = true;
+        await (all ? this.load() : this.extend(first));
+        if (this.view && this.view[1] >= this.extent()[1]) await this.zoomed();
+        this.stale = false;
+      }
     } finally {
       this.growing = false;
     }
-    const more = this.again;
-    this.again = null;
-    if (more) await this.grow(more);
   }
 
   async extend(first) {

@@ -2,6 +2,8 @@
 
 const MARKS = { nan: "--block", inf: "--block", neg: "--block", failure: "--block", below: "--note", spike: "--warn" };
 
+const HEAD = 28; // pixels for a picture's title
+
 export function token(name) {
   const probe = document.createElement("span");
   probe.className = "hidden";
@@ -56,10 +58,8 @@ export class Figure {
 
   // Colours and fonts, at the start and whenever the theme changes.
   paint() {
-    const [ink, dim, line, edge, surface, accent] = ["--ink", "--ink-2", "--line", "--edge", "--surface", "--accent"].map(token);
+    const [ink, dim, line, edge, accent] = ["--ink", "--ink-2", "--line", "--edge", "--accent"].map(token);
     for (const plot of [this.main, this.strip]) {
-      plot.background_fill_color = surface;
-      plot.border_fill_color = surface;
       plot.outline_line_color = edge;
       for (const part of [...plot.left, ...plot.below]) {
         part.axis_line_color = null;
@@ -89,9 +89,21 @@ export class Figure {
     if ("fill_color" in glyph.properties) glyph.fill_color = colour;
   }
 
-  async picture() {
-    const view = this.manager.get_by_id?.(this.doc.roots()[0].id) ?? [...this.manager][0];
-    return view.export("png", true).to_blob();
+  // The chart as a picture, on its own ground and with its title.
+  async picture(title) {
+    const [view] = [...this.manager];
+    const drawn = await createImageBitmap(await view.export("png", true).to_blob());
+    const scale = drawn.width / this.host.clientWidth;
+    const head = Math.round(HEAD * scale);
+    const canvas = new OffscreenCanvas(drawn.width, drawn.height + head);
+    const brush = canvas.getContext("2d");
+    brush.fillStyle = token("--surface");
+    brush.fillRect(0, 0, canvas.width, canvas.height);
+    brush.fillStyle = token("--ink");
+    brush.font = `600 ${Math.round(14 * scale)}px ${font("--sans")}`;
+    brush.fillText(title, Math.round(8 * scale), Math.round(20 * scale), canvas.width - 16 * scale);
+    brush.drawImage(drawn, 0, head);
+    return canvas.convertToBlob({ type: "image/png" });
   }
 }
 

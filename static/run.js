@@ -4,12 +4,11 @@ import { Chart } from "./chart.js";
 import { numeral } from "./curves.js";
 import { onKeys } from "./keys.js";
 import { Live } from "./live.js";
+import { describe, say } from "./readout.js";
 
 const main = document.getElementById("main");
 const tools = document.getElementById("tools");
-const readout = document.getElementById("readout");
 const feed = document.getElementById("feed");
-const HINT = readout?.textContent.trim();
 const KEPT = ["series", "ranks", "smooth", "by", "with"];
 const AT_LEAST = 1500;
 const NOW_AND_THEN = 15_000;
@@ -57,68 +56,6 @@ main.addEventListener("click", (event) => {
   else event.preventDefault();
 });
 
-// ---------- words under and over the chart ----------
-function named(one) {
-  if (one.other) return tools.elements.with.selectedOptions[0].textContent;
-  const rank = one.rank === null ? "" : `rank ${one.rank}`;
-  const attempt = main.dataset.attempts.includes(" ") ? `attempt ${one.attempt}` : "";
-  return [attempt, rank].filter(Boolean).join(", ");
-}
-
-function swatch(colour, dashed) {
-  const mark = document.createElement("span");
-  mark.className = dashed ? "swatch dashed" : "swatch";
-  mark.style.color = colour;
-  return mark;
-}
-
-function valueOf(one) {
-  const odd = Object.entries(one.odd).filter(([, n]) => n).map(([word, n]) => (n > 1 ? `${n.toLocaleString("en")} ${word}` : word));
-  const parts = one.mean === null ? [] : [one.low === one.high ? numeral(one.mean) : `${numeral(one.mean)} (${numeral(one.low)} to ${numeral(one.high)})`];
-  return [...parts, ...odd].join(", ");
-}
-
-function say(found) {
-  if (!found?.length) {
-    const hint = document.createElement("span");
-    hint.className = "dim";
-    hint.textContent = HINT;
-    readout.replaceChildren(hint);
-    return;
-  }
-  const [first] = found;
-  const steps = first.step === first.last ? first.step.toLocaleString("en") : `${first.step.toLocaleString("en")}–${first.last.toLocaleString("en")}`;
-  const parts = found.flatMap((one) => {
-    const text = document.createElement("span");
-    text.append(swatch(one.colour), [named(one), valueOf(one)].filter(Boolean).join(": "));
-    return [" ", text];
-  });
-  const where = document.createElement("b");
-  where.textContent = `Step ${steps}`;
-  readout.replaceChildren(where, ...parts);
-}
-
-function describe({ counts, view, extent, whole, legend }) {
-  for (const name of ["nan", "inf", "neg"]) main.querySelector(`[data-count=${name}]`).textContent = counts[name].toLocaleString("en");
-  const below = document.getElementById("below");
-  below.hidden = !counts.below;
-  below.textContent = `at the lower edge: at least ${counts.below.toLocaleString("en")} values of zero or less`;
-  const words = (x) => (chart.byTime ? new Date(x).toISOString().slice(0, 19).replace("T", " ") : Math.round(x).toLocaleString("en"));
-  document.getElementById("extent").textContent = whole ? "whole run" : `${words(view[0])} to ${words(view[1])} of ${words(extent[1])}`;
-  showLegend(legend);
-}
-
-function showLegend(legend) {
-  const some = legend.length > 1 ? legend.slice(0, 12) : [];
-  const parts = some.map((one) => {
-    const item = document.createElement("span");
-    item.append(swatch(one.colour, one.older), named(one));
-    return item;
-  });
-  if (legend.length > 12) parts.push(`and ${legend.length - 12} more`);
-  document.getElementById("legend").replaceChildren(...parts);
-}
-
 // ---------- tools ----------
 function choice() {
   const { series, ranks, smooth, by, log, older, with: other } = tools.elements;
@@ -156,6 +93,9 @@ function recall() {
 async function changed(event) {
   remember();
   if (event?.target.name === "series") {
+    const { words, csv } = event.target.selectedOptions[0].dataset;
+    document.getElementById("plot").setAttribute("aria-label", words);
+    document.getElementById("csv").textContent = csv;
     document.getElementById("csv").href = `/api/v1/runs/${main.dataset.run}/points.csv?${new URLSearchParams({ series: tools.elements.series.value })}`;
     refresh();
   }
@@ -166,7 +106,7 @@ async function shown() {
   try {
     await chart.show(choice());
   } catch (error) {
-    readout.textContent = `${error.message} The list beside it is complete.`;
+    document.getElementById("readout").textContent = `${error.message} The list beside it is complete.`;
   }
 }
 
@@ -180,8 +120,9 @@ const VIEWS = {
 
 async function save() {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(await chart.figure.picture());
-  link.download = `${document.querySelector("h1").textContent.trim()} ${tools.elements.series.value}.png`.replace(/[\\/:*?"<>|\u0000-\u001f]+/g, "_");
+  const title = `${document.querySelector("h1").textContent.trim()}, ${tools.elements.series.value}`;
+  link.href = URL.createObjectURL(await chart.figure.picture(title));
+  link.download = `${title}.png`.replace(/[\\/:*?"<>|\u0000-\u001f]+/g, "_");
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
@@ -194,11 +135,12 @@ let planned = null;
 async function refresh() {
   planned = null;
   lastSwap = Date.now();
-  const answer = await fetch(location.pathname + location.search, { headers: { Accept: "text/html" } });
-  if (!answer.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  if (!fresh.getElementById("main")?.dataset.run) return;
-  const attempts = fresh.getElementById("main").dataset.attempts;
+  const fresh = await page().catch(() => null);
+  if (!fresh) {
+    plan(NOW_AND_THEN);
+    return;
+  }
+  const { attempts } = fresh.getElementById("main").dataset;
   if ((!chart && fresh.getElementById("tools")) || attempts !== main.dataset.attempts) {
     location.reload();
     return;
@@ -207,6 +149,13 @@ async function refresh() {
   document.title = fresh.title;
   readMarks();
   chart?.draw();
+}
+
+async function page() {
+  const answer = await fetch(location.pathname + location.search, { headers: { Accept: "text/html" } });
+  if (!answer.ok) return null;
+  const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+  return found.getElementById("main")?.dataset.run ? found : null;
 }
 
 function swap(old, fresh) {
@@ -237,7 +186,7 @@ function news(found, first) {
   }
   const more = found.kinds.some((kind) => kind !== "points");
   plan(more || !chart ? AT_LEAST : NOW_AND_THEN);
-  chart?.grow(found.series).then(showLatest);
+  chart?.grow(found.series).then(showLatest, () => {}); // what failed is fetched with the next news
 }
 
 function showLatest() {
@@ -299,7 +248,7 @@ if (chart) {
   recall();
   readMarks();
   chart.pointed = say;
-  chart.drawn = describe;
+  chart.drawn = (drawn) => describe(drawn, chart.byTime);
   tools.addEventListener("change", changed);
   tools.addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("view").addEventListener("click", (event) => VIEWS[event.target.closest("[data-view]")?.dataset.view]?.());

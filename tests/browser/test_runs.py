@@ -57,7 +57,8 @@ def _source(page: Page, name: str) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = page.evaluate(
         """(name) => {
             const data = Bokeh.documents.at(-1).get_model_by_name(`${name}-data`).data;
-            return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, [...value]]));
+            const copies = Object.entries(data).map(([key, value]) => [key, [...value]]);
+            return Object.fromEntries(copies);
         }""",
         name,
     )
@@ -192,11 +193,11 @@ def test_a_picture_of_the_chart_can_be_kept(ward: Ward, trainer: Trainer) -> Non
 def test_the_chart_takes_the_colours_of_the_theme(ward: Ward, trainer: Trainer) -> None:
     page = ward.enter(color_scheme="light")
     _show(ward, page, trainer)
-    colour = "Bokeh.documents.at(-1).get_model_by_name('main').border_fill_color"
-    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    colour = "Bokeh.documents.at(-1).get_model_by_name('main').outline_line_color"
+    assert page.evaluate(colour) == "rgb(124, 133, 142)"
     page.emulate_media(color_scheme="dark")
     page.wait_for_timeout(200)
-    assert page.evaluate(colour) == "rgb(25, 28, 31)"
+    assert page.evaluate(colour) == "rgb(119, 129, 139)"
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])

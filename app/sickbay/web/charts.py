@@ -97,6 +97,8 @@ def _plot(name: str, across: Across, up: Up, height: int) -> Any:
         y_range=Range1d(start=0.1, end=1, name=f"{name}-y"),
         x_axis_type="datetime" if across == "time" else "linear",
         y_axis_type=up,
+        background_fill_color=None,
+        border_fill_color=None,
         toolbar_location=None,
         tools="",
         min_border_left=52,

@@ -49,7 +49,7 @@ def environment() -> Environment:
     made.install_gettext_callables(  # type: ignore[attr-defined]  # added by the extension
         _, ngettext, newstyle=True
     )
-    made.globals |= {"api": api, "data_set": data_set, "static": static}
+    made.globals |= {"api": api, "data_set": data_set, "runs": runs, "static": static}
     made.filters |= {
         "ago": ago,
         "bytesize": bytesize,
@@ -70,6 +70,11 @@ def static(name: str) -> str:
 def data_set(name: str) -> str:
     """Return the address of a data set's pages."""
     return f"/datasets/{quote(name, safe='')}"
+
+
+def runs(key: str = "") -> str:
+    """Return the address of a run's pages, or of the list of all."""
+    return f"/runs/{quote(key, safe='')}" if key else "/runs"
 
 
 def api(name: str) -> str:

@@ -189,7 +189,7 @@ def test_the_overview_names_what_runs_and_what_broke(desk: Desk) -> None:
 def test_a_series_is_chosen_by_the_address(desk: Desk) -> None:
     trainer = _broken_run(desk)
     answer = desk.client.get(f"/runs/{trainer.run}?series=lr", headers=PAGE)
-    assert re.search(r'<option value="lr"\s+selected', answer.text)
+    assert re.search(r'<option value="lr"[^>]*selected', answer.text)
     assert "2 points as CSV" in text_of(answer)
 
 
@@ -217,3 +217,13 @@ def _release(desk: Desk) -> str:
     found = re.search(r'data-bokeh="([^"]+)"', page)
     assert found is not None
     return found[1]
+
+
+def test_points_that_are_not_finite_name_their_ranks(desk: Desk) -> None:
+    for rank in range(3):
+        trainer = Trainer(desk.database, name="ranks", rank=rank)
+        values = [math.nan if step == 8 or (rank == 1 and step == 4) else 1.0 for step in range(10)]
+        trainer.log(points("loss", range(10), values))
+    said = _page(desk, f"/runs/{trainer.run}")
+    assert "4 NaN on rank 1" in said
+    assert "8 NaN on all ranks" in said

@@ -1,5 +1,6 @@
 """What happened in a run, newest first: the chart's marks in words, and what the script told."""
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -52,13 +53,22 @@ def words_of(what: str) -> str:
     return _WORDS.get(FailureKind(what), what)
 
 
-def happened(session: Session, run: RunView, chart: Chart) -> tuple[Event, ...]:
-    """Put everything that is known of a run into one list, newest first."""
+def happened(
+    session: Session, run: RunView, chart: Chart, apart: Sequence[Curve]
+) -> tuple[Event, ...]:
+    """Put everything that is known of a run into one list, newest first.
+
+    Args:
+        session: for reading.
+        run: what is told of.
+        chart: the chosen series, ranks together.
+        apart: the same, a curve a rank, to name the ranks; none where they need no name.
+    """
     events = [
         *_attempts(run.attempts),
         *_failures(marks(session, run.key), chart),
         *_spikes(chart),
-        *(event for curve in chart.curves for event in _odd(curve)),
+        *(event for curve in chart.curves for event in _odd(curve, apart)),
         *_told(session, run.key),
     ]
     return tuple(sorted(events, key=_place, reverse=True))
@@ -120,7 +130,7 @@ def _spikes(chart: Chart) -> Iterator[Event]:
         )
 
 
-def _odd(curve: Curve) -> Iterator[Event]:
+def _odd(curve: Curve, apart: Sequence[Curve]) -> Iterator[Event]:
     """Yield one event for each run of neighbouring buckets with points that are not finite."""
     columns = curve.columns
     for name, icon, word in _ODD:
@@ -128,8 +138,26 @@ def _odd(curve: Curve) -> Iterator[Event]:
         for index, count in enumerate([*columns[name], 0]):
             start = index if count and not points else start
             if not count and points:
-                yield _one_odd(curve, icon, word, points, start)
+                steps = columns["odd_step"][start], next(iter(columns["step"][index:]), math.inf)
+                where = _ranks([one for one in apart if one.attempt == curve.attempt], name, steps)
+                yield _one_odd(curve, icon, word + where, points, start)
             points = points + count if count else 0
+
+
+def _ranks(apart: Sequence[Curve], name: str, steps: tuple[float, float]) -> str:
+    """Say on which ranks a series was not finite between two steps, where there are several."""
+    found = [one.rank for one in apart if one.rank is not None and _within(one, name, steps)]
+    if not found or len(apart) == 1:
+        return ""
+    if len(found) == len(apart):
+        return _(" on all ranks")
+    words = ", ".join(map(str, found))
+    return ngettext(" on rank %s", " on ranks %s", len(found)) % words
+
+
+def _within(one: Curve, name: str, steps: tuple[float, float]) -> bool:
+    rows = zip(one.columns[name], one.columns["odd_step"], strict=True)
+    return any(count and steps[0] <= step < steps[1] for count, step in rows)
 
 
 def _one_odd(curve: Curve, icon: str, word: str, points: int, start: int) -> Event:

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
 from sickbay.runs import charts, find, series
-from sickbay.runs.charts import Chart
+from sickbay.runs.charts import Chart, Curve
 from sickbay.runs.failures.find import GroupRow, groups
 from sickbay.runs.find import RunRow
 from sickbay.runs.series import SeriesView
@@ -33,6 +34,8 @@ _BUCKETS = 500
 """Of the curve that is drawn without a script, and that tells what happened."""
 _ATTEMPTS_MOST = 8
 """Attempts that are drawn, the newest."""
+_RANKS_MOST = 16
+"""Ranks that are named where a point is not finite; of more, their number says enough."""
 _OTHERS_MOST = 100
 """Runs offered for comparison."""
 _LAG_SECONDS = 5
@@ -72,6 +75,12 @@ class RunPage:
     def newest(self) -> AttemptCard:
         """The attempt that the head of the page tells of."""
         return self.attempts[0]
+
+    @property
+    def csv(self) -> str:
+        """The address of every point of the chosen series."""
+        query = urlencode({"series": self.chosen.name if self.chosen else ""})
+        return f"/api/v1/runs/{self.run.key}/points.csv?{query}"
 
     @property
     def drawn(self) -> tuple[int, ...]:
@@ -118,7 +127,7 @@ def read(session: Session, me: Who, key: str, wanted: str) -> RunPage:
         drawing=_drawing(chart, row.attempt),
         value=number(row.last_value),
         pace=_pace(chart, row.attempt),
-        events=happened(session, run, chart),
+        events=happened(session, run, chart, _apart(session, key, chosen, numbers)),
         cards=tuple(card_of(session, run, one.id) for one in found[:OPEN_MOST]),
         more=tuple((one, title_of(one)) for one in found[OPEN_MOST:]),
         others=_others(session, key),
@@ -134,6 +143,20 @@ def _chart(session: Session, key: str, chosen: SeriesView | None, attempts: Sequ
     """Return the whole of a series, ranks together."""
     name = chosen.name if chosen else ""
     return charts.chart(session, key, name, attempts=attempts, buckets=_BUCKETS, mean=True)
+
+
+def _apart(
+    session: Session, key: str, chosen: SeriesView | None, attempts: Sequence[int]
+) -> tuple[Curve, ...]:
+    """Return a series by rank, where there is something to say of single ones."""
+    if (
+        chosen is None
+        or not 1 < chosen.ranks <= _RANKS_MOST
+        or not (chosen.nan + chosen.pos_inf + chosen.neg_inf)
+    ):
+        return ()
+    found = charts.chart(session, key, chosen.name, attempts=attempts, buckets=_BUCKETS)
+    return found.curves
 
 
 def _drawing(chart: Chart, newest: int) -> Drawing | None:
