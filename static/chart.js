@@ -6,6 +6,8 @@ import { Figure, onTheme, token } from "./figure.js";
 const BUCKETS = 1000;
 const SETTLE = 120;
 const MOST_CURVES = 8;
+const MAIN_ROOM = [0.14, 0.2]; // share of the values' range left free above and below, for marks
+const STRIP_ROOM = [0.12, 0.2];
 
 export class Chart {
   constructor(host, { run, attempt, attempts, bokeh }) {
@@ -231,7 +233,7 @@ export class Chart {
     }
     for (const [name, xs] of Object.entries(odd)) this.figure.put(prefix + name, { x: xs });
     this.putMarks(prefix);
-    this.span(this.figure.range(prefix ? "strip-y" : "main-y"), this.room(low, high, prefix));
+    this.span(this.figure.range(prefix ? "strip-y" : "main-y"), curves.room(low, high, log, prefix ? STRIP_ROOM : MAIN_ROOM));
     return counts;
   }
 
@@ -266,21 +268,6 @@ export class Chart {
     return curve ? curves.timeOf(curve, step) : NaN;
   }
 
-  // The values' range, with room above and below for the marks at the edges.
-  room(low, high, prefix) {
-    const { log } = this.choice;
-    if (!(low <= high)) return log ? [0.1, 1] : [0, 1];
-    const [above, below] = prefix ? [0.12, 0.2] : [0.14, 0.2];
-    if (log) {
-      const [from, to] = [Math.log10(low), Math.log10(high)];
-      const span = Math.max(to - from, 0.1);
-      return [10 ** Math.max(-320, from - below * span), 10 ** Math.min(308, to + above * span)];
-    }
-    const span = Math.max(high - low, Math.abs(high) * 1e-6, 1e-12);
-    if (!Number.isFinite(span)) return [-8e307, 8e307];
-    return [Math.max(-8e307, low - below * span), Math.min(8e307, high + above * span)];
-  }
-
   cursor(step, attempt) {
     const x = step === null ? null : this.place({ step, attempt });
     this.figure?.put("cursor", { x: x === null ? [] : [x] });
@@ -293,21 +280,11 @@ export class Chart {
   // What the curves are at a place, in words.
   told(x) {
     const found = (this.near ?? this.whole).flatMap((one, index) => one.curves.map((curve) => ({ one, index, curve })));
-    return found.filter(({ curve }) => curve.step.length).slice(0, MOST_CURVES).map(({ index, curve }) => {
-      const i = curves.indexAt(curve, x, this.byTime);
-      return {
-        colour: this.colourOf(index, curve),
-        other: index > 0,
-        attempt: curve.attempt,
-        rank: curve.rank,
-        step: curve.step[i],
-        last: Math.max(curve.last_step[i] ?? curve.step[i], curve.step[i]),
-        mean: curve.mean[i],
-        low: curve.low[i],
-        high: curve.high[i],
-        odd: { NaN: curve.nan[i], "+Inf": curve.pos_inf[i], "−Inf": curve.neg_inf[i] },
-      };
-    });
+    return found.filter(({ curve }) => curve.step.length).slice(0, MOST_CURVES).map(({ index, curve }) => ({
+      ...curves.bucketAt(curve, x, this.byTime),
+      colour: this.colourOf(index, curve),
+      other: index > 0,
+    }));
   }
 
   legend() {
@@ -318,11 +295,5 @@ export class Chart {
       attempt: curve.attempt,
       rank: curve.rank,
     })));
-  }
-
-  // The last finite value of the newest attempt, for the head of the page.
-  latest() {
-    const own = this.whole[0]?.curves.filter((curve) => curve.attempt === this.attempt && curve.step.length) ?? [];
-    return own.length ? own[0] : null;
   }
 }

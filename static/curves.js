@@ -8,8 +8,6 @@ function at(curve, i, name, byTime) {
   return byTime ? middle(curve, i) : curve[name][i];
 }
 
-export const stepOf = (curve, i) => curve.step[i];
-
 // One rank has at most one point a step: then the line itself goes through every extreme.
 export function isSingle(curve, width) {
   return curve.n.every((n, i) => n + curve.nan[i] + curve.pos_inf[i] + curve.neg_inf[i] <= width);
@@ -140,6 +138,34 @@ export function indexAt(curve, x, byTime) {
     else high = half - 1;
   }
   return low;
+}
+
+// One bucket, as it is told to the reader.
+export function bucketAt(curve, x, byTime) {
+  const i = indexAt(curve, x, byTime);
+  return {
+    attempt: curve.attempt,
+    rank: curve.rank,
+    step: curve.step[i],
+    last: Math.max(curve.last_step[i] ?? curve.step[i], curve.step[i]),
+    mean: curve.mean[i],
+    low: curve.low[i],
+    high: curve.high[i],
+    odd: { NaN: curve.nan[i], "+Inf": curve.pos_inf[i], "−Inf": curve.neg_inf[i] },
+  };
+}
+
+// The range of an axis: the values', with room above and below, within what a float can hold.
+export function room(low, high, log, [above, below]) {
+  if (!(low <= high)) return log ? [0.1, 1] : [0, 1];
+  if (log) {
+    const [from, to] = [Math.log10(low), Math.log10(high)];
+    const span = Math.max(to - from, 0.1);
+    return [10 ** Math.max(-320, from - below * span), 10 ** Math.min(308, to + above * span)];
+  }
+  const span = Math.max(high - low, Math.abs(high) * 1e-6, 1e-12);
+  if (!Number.isFinite(span)) return [-8e307, 8e307];
+  return [Math.max(-8e307, low - below * span), Math.min(8e307, high + above * span)];
 }
 
 // When an attempt was at a step, in milliseconds.

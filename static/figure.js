@@ -58,8 +58,10 @@ export class Figure {
 
   // Colours and fonts, at the start and whenever the theme changes.
   paint() {
-    const [ink, dim, line, edge, accent] = ["--ink", "--ink-2", "--line", "--edge", "--accent"].map(token);
+    const [ink, dim, line, edge, surface, accent] = ["--ink", "--ink-2", "--line", "--edge", "--surface", "--accent"].map(token);
     for (const plot of [this.main, this.strip]) {
+      plot.background_fill_color = surface;
+      plot.border_fill_color = surface; // without one, what was painted there before shines through
       plot.outline_line_color = edge;
       for (const part of [...plot.left, ...plot.below]) {
         part.axis_line_color = null;

@@ -190,7 +190,7 @@ function news(found, first) {
 }
 
 function showLatest() {
-  const curve = chart.latest();
+  const curve = chart.whole[0]?.curves.find((one) => one.attempt === chart.attempt && one.step.length);
   const last = curve?.step.length - 1;
   const step = document.getElementById("last-step");
   if (!curve || !step) return;
