@@ -12,6 +12,7 @@ import typer
 
 from sickbay.cli.codes import codes
 from sickbay.cli.demo import demo
+from sickbay.cli.doctor import doctor
 from sickbay.cli.login import login_link
 from sickbay.cli.pull import pull
 from sickbay.cli.release import release
@@ -46,6 +47,7 @@ app.command()(release)
 app.command()(pull)
 app.command()(verify)
 app.command()(codes)
+app.command()(doctor)
 app.command("login-link")(login_link)
 app.add_typer(token)
 
