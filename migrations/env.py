@@ -14,7 +14,8 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=Base.metadata,
     render_as_batch=True,
-    transaction_per_migration=True,
+    transactional_ddl=True,  # SQLite has it, and our connections begin what they say
+    transaction_per_migration=False,  # all or nothing: a state is never left half-way
 )
 with context.begin_transaction():
     context.run_migrations()

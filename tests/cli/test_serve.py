@@ -67,8 +67,10 @@ def test_an_address_that_is_not_ours_is_one_sentence(state: Path, host: str) -> 
 
 def test_a_state_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    ran = run("serve", "--state", tmp_path / "file", "--port", "0")
-    assert ran.code == 5
+    for command in (["serve", "--port", "0"], ["token", "list"], ["login-link"], ["doctor"]):
+        ran = run(*command, "--state", tmp_path / "file")
+        assert ran.code == 2
+        assert ran.sentence.endswith("file is a file; give a folder with --state.")
 
 
 def test_a_database_that_is_none_is_one_sentence(state: Path) -> None:

@@ -115,6 +115,42 @@ def test_a_batch_that_is_none_is_bad_input(records: Sequence[Record], words: str
         packed(*records)
 
 
+BETWEEN = ["x-1.jpg", "x.jpg", "x.jpg-1"]
+"""Paths that sort after ``x`` and before ``x/…``."""
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ["x", "x/y"],
+        ["x", *BETWEEN, "x/y"],
+        ["a", "a/b/c.jpg", "b"],
+        ["d/a.jpg", "d/a.jpg/b.jpg"],
+        [b"\xff", b"\xff-", b"\xff/1"],
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_a_scan_whose_sample_is_a_folder_of_another_is_bad_input(
+    database: Database, paths: Sequence[str | bytes], size: int
+) -> None:
+    scanned(database, [a_record("before.jpg")])
+    records = [a_record(path) for path in paths]
+
+    with pytest.raises(BadInput, match="a folder of another"):
+        scanned(database, records, size=size)
+
+    assert status_of(database, "before.jpg") is Status.CLEAN
+    with database.reading() as session:
+        assert data_sets.card(session, the_data_set(database).id).samples == 1
+
+
+def test_names_that_only_begin_alike_are_no_folders_of_one_another(database: Database) -> None:
+    paths = ["x", *BETWEEN, "x0", "xx", "y/x", "y/x-", "y/xx/z", "y/x.jpg"]
+    scanned(database, [a_record(path) for path in paths], size=2)
+    with database.reading() as session:
+        assert data_sets.card(session, the_data_set(database).id).samples == len(paths)
+
+
 def test_what_travels_beside_a_record_belongs_to_one() -> None:
     lines = [to_line(a_record("a.jpg"))]
     for extras in ({"ff": {"stat": "1:2:3"}}, {b"a.jpg".hex(): {"owner": "root"}}):

@@ -12,6 +12,7 @@ import typer
 
 from sickbay.cli.codes import codes
 from sickbay.cli.demo import demo
+from sickbay.cli.doctor import doctor
 from sickbay.cli.import_error import import_error
 from sickbay.cli.login import login_link
 from sickbay.cli.pull import pull
@@ -49,6 +50,7 @@ app.command()(pull)
 app.command()(verify)
 app.command()(sync)
 app.command()(codes)
+app.command()(doctor)
 app.command("login-link")(login_link)
 app.command("import-error")(import_error)
 app.add_typer(token)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sickbay.contract.errors import BadInput, StorageFailed
 from sickbay.settings import Settings, from_environment
 
 StateOption = Annotated[
@@ -21,9 +22,28 @@ StateOption = Annotated[
 
 
 def settings(state: Path | None) -> Settings:
-    """Return the environment's settings, with another state folder where one is given."""
+    """Return the environment's settings, with another state folder where one is given.
+
+    Raises:
+        BadInput: the state is a file.
+        StorageFailed: it may not be looked at.
+    """
     found = from_environment()
-    return found if state is None else replace(found, state=state.expanduser().absolute())
+    if state is not None:
+        found = replace(found, state=state.expanduser().absolute())
+    _refuse_file(found.state)
+    return found
+
+
+def _refuse_file(state: Path) -> None:
+    try:
+        is_file = state.exists() and not state.is_dir()
+    except OSError as error:
+        raise StorageFailed(
+            f"The state folder {state} cannot be used: {error.strerror}. Give another with --state."
+        ) from None
+    if is_file:
+        raise BadInput(f"The state {state} is a file; give a folder with --state.")
 
 
 def user() -> str:

@@ -67,6 +67,11 @@ def reader_engine(path: Path, driver: ModuleType) -> Engine:
     return engine
 
 
+def read_only(path: Path, driver: ModuleType) -> Any:
+    """Return a bare connection that cannot write, for a file that may be damaged."""
+    return _connect(path, driver, "ro")
+
+
 def _connect(path: Path, driver: ModuleType, mode: str) -> Any:
     connection = driver.connect(
         f"file:{quote(str(path))}?mode={mode}",

@@ -1,11 +1,13 @@
 """The driver's failures as sentences for people."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError
 
 from sickbay.contract.errors import Busy, StorageFailed
+from sickbay.database.connections import sqlite_driver
 
 _KEPT = "Nothing of this was written."
 _SENTENCES = {
@@ -16,6 +18,11 @@ _SENTENCES = {
     "SQLITE_NOTADB": "The file is not a database. Restore a backup or choose another --state.",
     "SQLITE_CANTOPEN": "The database cannot be opened. Check the state folder's permissions.",
 }
+BROKEN = {
+    _SENTENCES["SQLITE_CORRUPT"]: "is damaged",
+    _SENTENCES["SQLITE_NOTADB"]: "is not a database",
+}
+"""Sentences that mean the file itself, and what is to be said of it."""
 _TEXTS = {
     "is locked": "SQLITE_BUSY",
     "disk is full": "SQLITE_FULL",
@@ -26,6 +33,8 @@ _TEXTS = {
     "unable to open": "SQLITE_CANTOPEN",
 }
 """SQLite's own words, for drivers that give no code."""
+_RAISED = (DBAPIError, sqlite3.Error, sqlite_driver().Error)
+"""What SQLAlchemy raises, and what the drivers do where it does not stand between."""
 
 
 @contextmanager
@@ -33,7 +42,7 @@ def plain_errors() -> Iterator[None]:
     """Raise Busy or StorageFailed where the driver fails in a way a person can mend."""
     try:
         yield
-    except DBAPIError as error:
+    except _RAISED as error:
         for name in map(_name, _chain(error)):
             if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 raise Busy(
@@ -45,13 +54,13 @@ def plain_errors() -> Iterator[None]:
         raise
 
 
-def _chain(error: DBAPIError) -> Iterator[BaseException]:
+def _chain(error: BaseException) -> Iterator[BaseException]:
     """Yield what the driver raised, then what it was handling then, and so on.
 
     A full disk ends the transaction by itself; what comes to the surface is only that the
     savepoint is not there any more.
     """
-    seen: BaseException | None = error.orig
+    seen: BaseException | None = error.orig if isinstance(error, DBAPIError) else error
     while seen is not None:
         yield seen
         seen = seen.__context__

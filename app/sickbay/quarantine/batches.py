@@ -53,7 +53,8 @@ def check(
     This is the slow part of receiving; it needs no database, so call it before the write.
 
     Raises:
-        BadInput: a line is no such record, or they are not in ascending order of raw path.
+        BadInput: a line is no such record, they are not in ascending order of raw path, or one
+            is a folder of another.
     """
     records = [from_line(line) for line in lines]
     paths = [_path(record) for record in records]
@@ -61,6 +62,9 @@ def check(
         raise BadInput("A batch holds no records.")
     if any(left >= right for left, right in pairwise(paths)):
         raise BadInput("A batch's records are not in ascending order of their raw paths.")
+    ancestry = _Ancestry()
+    for path in paths:
+        ancestry.follow(path)
     samples = [record for record in records if isinstance(record, SampleRecord)]
     return Batch(
         sha256=body_sha256,
@@ -71,6 +75,29 @@ def check(
         first_path=paths[0],
         last_path=paths[-1],
     )
+
+
+class _Ancestry:
+    """Follows ascending raw paths, to find a file that others have as their folder.
+
+    Between ``x`` and ``x/y`` there may be any number of paths that begin with ``x`` too; those
+    that begin with ``x`` are all together, so only the present path's beginnings are kept.
+    """
+
+    def __init__(self) -> None:
+        self._beginnings: list[bytes] = []
+
+    def follow(self, path: bytes) -> None:
+        """Take the next path.
+
+        Raises:
+            BadInput: an earlier one is its folder; no disk can hold both.
+        """
+        while self._beginnings and not path.startswith(self._beginnings[-1]):
+            self._beginnings.pop()
+        if any(path[len(one) : len(one) + 1] == b"/" for one in self._beginnings):
+            raise BadInput("The scan has a file that is a folder of another; scan again.")
+        self._beginnings.append(path)
 
 
 def _path(record: Record) -> bytes:
@@ -88,7 +115,12 @@ def _known(
 
 
 def arrived(session: Session, scan_id: int) -> Iterator[Arrived]:
-    """Yield a scan's samples in order of raw path, one batch in memory at a time."""
+    """Yield a scan's samples in order of raw path, one batch in memory at a time.
+
+    Raises:
+        BadInput: a sample is a folder of another, which no batch by itself shows.
+    """
+    ancestry = _Ancestry()
     numbers = session.scalars(
         select(ScanBatch.number).where(ScanBatch.scan_id == scan_id).order_by(ScanBatch.number)
     ).all()
@@ -98,7 +130,9 @@ def arrived(session: Session, scan_id: int) -> Iterator[Arrived]:
                 ScanBatch.scan_id == scan_id, ScanBatch.number == number
             )
         ).one()
-        yield from _unpacked(packed, extras)
+        for one in _unpacked(packed, extras):
+            ancestry.follow(one.record.path.raw)
+            yield one
 
 
 def _unpacked(packed: bytes, extras: Mapping[str, Mapping[str, str]]) -> Iterator[Arrived]:

@@ -133,6 +133,7 @@ def finish(session: Session, key: str, summary: SummaryRecord) -> Mapping[str, A
 
     Raises:
         NotFound: there is no such scan.
+        BadInput: a sample is a folder of another.
         Refused: records are missing, or the scan is over.
     """
     scan = _scan(session, key)

@@ -7,13 +7,23 @@ from sickbay.web.pages.hexdump import dump
 from sickbay.web.pages.tiles import look
 
 
-def test_classes_are_listed_largest_first_and_small_losses_stay_visible() -> None:
-    large, small = rows({"small": 10, "large": 100_000}, {"small": 9, "large": 99_999})
-    assert (large.label, small.label) == ("large", "small")
+def test_the_class_that_loses_most_comes_first_and_small_losses_stay_visible() -> None:
+    small, large = rows({"large": 100_000, "small": 10}, {"small": 9, "large": 99_999})
+    assert (small.label, large.label) == ("small", "large")
     assert large.lost_width >= 1
     assert large.change == "\u2212<0.1 %"
     assert not large.warned
     assert (small.change, small.warned) == ("\u221210.0 %", True)
+
+
+def test_classes_that_lose_the_same_part_are_listed_largest_first() -> None:
+    before = {"b": 5, "a": 5, "large": 500, "lost": 1}
+    assert [row.label for row in rows(before, {"b": 5, "a": 5, "large": 500})] == [
+        "lost",
+        "large",
+        "a",
+        "b",
+    ]
 
 
 def test_a_bar_never_leaves_its_frame() -> None:

@@ -143,6 +143,22 @@ def test_a_replacement_with_a_fault_is_refused_with_its_finding(desk: Desk) -> N
     assert desk.sample(scanned.EMPTY).status == "held"
 
 
+@pytest.mark.parametrize("kind", ["ICO", "PNG", "GIF", "WEBP", "TIFF", "BMP"])
+def test_a_replacement_in_another_format_than_the_name_says_is_refused_with_what_to_do(
+    desk: Desk, kind: str
+) -> None:
+    sample = desk.sample(scanned.EMPTY)
+    page = desk.client.post(
+        f"{desk.base}/samples/{sample.id}/replacement",
+        data={"version": str(sample.version), "query": "", "note": ""},
+        files={"file": ("new.jpg", pictures.encoded(pictures.picture(3), kind), "image/jpeg")},
+        headers=PAGE,
+    )
+    assert page.status_code == 422
+    assert f"ends in .jpg, the new file is {kind}. Save the picture as JPEG" in text_of(page)
+    assert desk.sample(scanned.EMPTY).status == "held"
+
+
 def test_a_name_that_no_release_can_list_cannot_be_kept_and_the_page_says_why(desk: Desk) -> None:
     sample = desk.sample(scanned.UNSAFE)
     page = desk.get(f"/samples/{sample.id}")

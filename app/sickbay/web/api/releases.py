@@ -7,6 +7,7 @@ ever compressed: that would be another representation, with another digest.
 """
 
 import base64
+import re
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from sickbay.contract.errors import BadInput, NotFound, StorageFailed
 from sickbay.contract.manifest import METADATA_SUMS, SUMS
@@ -31,6 +33,11 @@ router = APIRouter()
 FOREVER = "private, max-age=31536000, immutable"
 _API = "/api/v1/datasets/{name}/releases"
 _SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'"
+_PART = r"(?:[0-9]{1,19}-(?:[0-9]{1,19})?|-[0-9]{1,19})"
+_RANGES = re.compile(rf"bytes=[ \t]*{_PART}(?:[ \t]*,[ \t]*{_PART})*[ \t]*", re.IGNORECASE)
+_LONGEST = 1000
+"""Characters of a Range that is read; honest clients ask for a part or two."""
+_FROM_TO = re.compile(r"([0-9]+)-([0-9]+)")
 _MEDIA_TYPES = {".jsonl": "application/jsonl", ".json": "application/json"}
 
 Wanted = Annotated[str, InPath(max_length=80)]
@@ -172,7 +179,26 @@ def _immutable(request: Request, path: Path, sha256: str, media_type: str) -> Re
         raise StorageFailed(
             "The server lost a file of this release. Make the release again, or restore a backup."
         ) from None
-    return FileResponse(path, headers=headers, media_type=media_type, stat_result=found)
+    return _Download(path, headers=headers, media_type=media_type, stat_result=found)
+
+
+class _Download(FileResponse):
+    """A file, in part where the part asked for makes sense, else whole.
+
+    RFC 9110 14.2 lets a server ignore a Range that is not valid; a client that sent it can use
+    the whole file, and could do nothing with a 400.
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, as if nothing but ranges that are valid had been asked for."""
+        headers = [one for one in scope["headers"] if one[0] != b"range" or _is_range(one[1])]
+        await super().__call__({**scope, "headers": headers}, receive, send)
+
+
+def _is_range(value: bytes) -> bool:
+    text = value.decode("latin-1").strip()
+    backward = any(int(last) < int(first) for first, last in _FROM_TO.findall(text[:_LONGEST]))
+    return len(text) <= _LONGEST and _RANGES.fullmatch(text) is not None and not backward
 
 
 def _has_it(if_none_match: str, etag: str) -> bool:

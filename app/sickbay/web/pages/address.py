@@ -13,7 +13,8 @@ from sickbay.quarantine.tables import Status
 SIZES = ("s", "m", "l")
 MAX_QUERY = 4000
 """Characters of a query that travels in a form, so that a decision leads back to the queue."""
-_NOT_FILTER = ("after", "tile", "ask")
+_NOT_FILTER = ("after", "tile", "ask", "facet")
+FACETS = ("status", "code", "split", "label")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Address:
     after: str | None = None
     size: str = "m"
     asking: bool = False
+    facet: str = ""
+    """The facet that is shown with all its values; links do not carry it on."""
 
     @property
     def base(self) -> str:
@@ -51,13 +54,20 @@ class Address:
         """The grid again, with the question whether all that match are meant."""
         return _with(f"{self.base}/review", f"{self.query}&ask=all" if self.query else "ask=all")
 
+    def whole_facet(self, key: str) -> str:
+        """Return the address of the grid with every value of one facet."""
+        pairs = f"{self.query}&facet={key}" if self.query else f"facet={key}"
+        return _with(f"{self.base}/review", f"{pairs}#facet-{key}")
+
     def sample(self, sample_id: int) -> str:
         """Return the address of a sample, looked at in this queue."""
         return _with(f"{self.base}/samples/{sample_id}", self.query)
 
     def narrowed(self, **changes: Any) -> "Address":
         """Return the first page of the queue with another filter."""
-        return replace(self, chosen=replace(self.chosen, **changes), after=None, asking=False)
+        return replace(
+            self, chosen=replace(self.chosen, **changes), after=None, asking=False, facet=""
+        )
 
     def listing(self, ending: str) -> str:
         """Return the address of the list as a file; without a status it would be the whole list."""
@@ -77,12 +87,16 @@ def of_pairs(data_set: str, pairs: Iterable[tuple[str, str]]) -> Address:
     size = other.get("tile", SIZES[1])
     if size not in SIZES:
         raise BadInput(f"The tile size is one of {', '.join(SIZES)}.")
+    facet = other.get("facet", "")
+    if facet and facet not in FACETS:
+        raise BadInput(f"A facet is one of {', '.join(FACETS)}.")
     return Address(
         data_set=data_set,
         chosen=filters.from_pairs(pair for pair in found if pair[0] not in _NOT_FILTER),
         after=other.get("after"),
         size=size,
         asking="ask" in other,
+        facet=facet,
     )
 
 

@@ -1,6 +1,6 @@
 """Class balance: how many samples of each class there are, and how many are kept."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,8 @@ WARN_PERCENT = 5.0
 """A class that loses more is warned about; a twentieth is what shifts a small class visibly."""
 _LEAST_WIDTH = 1.0
 """Per cent of the bar: a loss is drawn at least that wide, so that it is seen."""
+SHOWN_MOST = 50
+"""Rows of a table at first: thousands of classes would make a page of megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,39 @@ class ClassRow:
         return f"−{self.lost_percent:.1f} %" if self.lost_percent >= 0.05 else "−<0.1 %"  # noqa: PLR2004, RUF001 (half of what one decimal shows; a true minus sign)
 
 
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """A table of classes: those that lose most, or every one."""
+
+    rows: tuple[ClassRow, ...]
+    total: int
+
+    @property
+    def more(self) -> int:
+        """How many classes the table leaves out."""
+        return self.total - len(self.rows)
+
+    @property
+    def long(self) -> bool:
+        """Whether it shows more than it would at first."""
+        return len(self.rows) > SHOWN_MOST
+
+
+def table(rows: Sequence[ClassRow], *, whole: bool) -> Balance:
+    """Return the table of a page, cut to its first rows unless it is wanted whole."""
+    return Balance(tuple(rows if whole else rows[:SHOWN_MOST]), len(rows))
+
+
 def rows(before: Mapping[str, int], kept: Mapping[str, int]) -> tuple[ClassRow, ...]:
-    """Return a row for each class, the largest first; nothing where there are no labels."""
+    """Return a row for each class, those that lose most first, then the largest.
+
+    Nothing where there are no labels.
+    """
     if not any(before):
         return ()
     most = max(before.values(), default=0)
-    ordered = sorted(before.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(_row(label, number, kept.get(label, 0), most) for label, number in ordered)
+    every = [_row(label, number, kept.get(label, 0), most) for label, number in before.items()]
+    return tuple(sorted(every, key=lambda row: (-row.lost_percent, -row.all, row.label)))
 
 
 def of_statistics(statistics: Mapping[str, Any]) -> tuple[ClassRow, ...]:

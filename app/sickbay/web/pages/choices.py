@@ -12,6 +12,8 @@ from sickbay.web.pages.address import SIZES, Address, any_status
 
 _OPEN_MOST = 12
 """A facet with more values is folded at first."""
+VALUES_MOST = 20
+"""Values of a facet at first, those with most samples; a list of thousands weighs megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,10 @@ class FacetView:
     title: str
     open: bool
     values: tuple[Choice, ...]
+    more: int
+    """How many values are left out."""
+    href: str
+    """Where every value is shown."""
 
 
 def status_name(status: Status) -> str:
@@ -63,9 +69,17 @@ def _offers(facet: FacetView) -> bool:
 
 
 def _facet(here: Address, key: str, title: str, counts: Sequence[Count]) -> FacetView:
-    values = tuple(_value(here, key, count) for count in counts)
-    chosen = any(value.current for value in values)
-    return FacetView(key, title, chosen or len(values) <= _OPEN_MOST, values)
+    chosen = _chosen(here.chosen, key)
+    whole = here.facet == key
+    shown = [
+        count
+        for rank, count in enumerate(counts)
+        if whole or rank < VALUES_MOST or str(count.value) in chosen
+    ]
+    values = tuple(_value(here, key, count) for count in shown)
+    folded = len(counts) > _OPEN_MOST and not whole and not any(one.current for one in values)
+    more = len(counts) - len(values)
+    return FacetView(key, title, not folded, values, more, here.whole_facet(key))
 
 
 def _value(here: Address, key: str, count: Count) -> Choice:

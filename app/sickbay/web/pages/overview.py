@@ -21,11 +21,11 @@ from sickbay.releases.find import ReleaseView, releases
 from sickbay.web.identity import Viewer, Who
 from sickbay.web.language import _
 from sickbay.web.pages import balance
-from sickbay.web.pages.balance import ClassRow
+from sickbay.web.pages.balance import Balance
 from sickbay.web.pages.choices import status_name
 from sickbay.web.pages.runs.summary import Training, training
 from sickbay.web.pages.shell import Shell, bare, enter, shell
-from sickbay.web.parameters import DataSetName
+from sickbay.web.parameters import Classes, DataSetName
 from sickbay.web.render import page
 from sickbay.web.site import Here
 
@@ -93,7 +93,7 @@ class OverviewPage:
     root_quoted: str
     census: Census
     codes: tuple[CodeRow, ...]
-    balance: tuple[ClassRow, ...]
+    balance: Balance
     warn_percent: str
     release: ReleaseView | None
     training: Training
@@ -120,14 +120,16 @@ def all_data_sets(request: Request, site: Here, me: Viewer) -> Response:
 
 
 @router.get("/datasets/{name}")
-def one_data_set(request: Request, site: Here, me: Viewer, name: DataSetName) -> Response:
+def one_data_set(
+    request: Request, site: Here, me: Viewer, name: DataSetName, classes: Classes = None
+) -> Response:
     """Show one data set."""
     with site.database.reading() as session:
-        shown = view(session, me, name)
+        shown = view(session, me, name, every_class=classes == "all")
     return page(request, "overview/overview.html", shown)
 
 
-def view(session: Session, me: Who, name: str) -> OverviewPage:
+def view(session: Session, me: Who, name: str, *, every_class: bool) -> OverviewPage:
     """Read what the overview of a data set shows.
 
     Raises:
@@ -145,7 +147,7 @@ def view(session: Session, me: Who, name: str) -> OverviewPage:
         root_quoted=shlex.quote(card.root or ""),
         census=_census(card.counts),
         codes=_codes(session, card.id),
-        balance=_balance(session, card.id),
+        balance=balance.table(_class_rows(session, card.id), whole=every_class),
         warn_percent=f"{balance.WARN_PERCENT:g}",
         release=_last_release(session, name),
         training=training(session, name),
@@ -186,7 +188,7 @@ def _codes(session: Session, data_set_id: int) -> tuple[CodeRow, ...]:
     )
 
 
-def _balance(session: Session, data_set_id: int) -> tuple[ClassRow, ...]:
+def _class_rows(session: Session, data_set_id: int) -> tuple[balance.ClassRow, ...]:
     """Compare all classes with what would be kept if everything held were left out."""
     before = facets(session, data_set_id, Filter(status=tuple(Status))).label
     kept = facets(session, data_set_id, Filter(status=KEPT)).label

@@ -20,15 +20,17 @@ from sickbay.releases.make import make
 from sickbay.web.identity import Reviewer, Viewer, Who
 from sickbay.web.pages import balance
 from sickbay.web.pages.address import Address
-from sickbay.web.pages.balance import ClassRow
+from sickbay.web.pages.balance import Balance, ClassRow
 from sickbay.web.pages.form import Form
-from sickbay.web.pages.shell import Shell, enter, shell
-from sickbay.web.parameters import DataSetName
+from sickbay.web.pages.shell import Entered, Shell, enter, shell
+from sickbay.web.parameters import Classes, DataSetName
 from sickbay.web.render import page
 from sickbay.web.site import Here, Site
 from sickbay.web.strict_body import FormFields
 
 router = APIRouter()
+_WARNED_MOST = 3
+"""Classes that are warned about in words; the table marks the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,9 @@ class ReleasePage:
     shell: Shell
     release: ReleaseView
     files: tuple[FileView, ...]
-    balance: tuple[ClassRow, ...]
+    balance: Balance
     warned: tuple[Warned, ...]
+    warnings: int
     warn_percent: str
     commands: Commands
 
@@ -102,7 +105,13 @@ def make_release(
 
 @router.get("/datasets/{name}/releases/{wanted}")
 def show_release(
-    request: Request, site: Here, me: Viewer, name: DataSetName, wanted: str
+    request: Request,
+    site: Here,
+    me: Viewer,
+    name: DataSetName,
+    wanted: str,
+    *,
+    classes: Classes = None,
 ) -> Response:
     """Show one release; a short or moving name leads to its full id."""
     with site.database.reading() as session:
@@ -110,7 +119,8 @@ def show_release(
         if release.digest != wanted:
             address = f"/datasets/{name}/releases/{release.digest}"
             return RedirectResponse(address, HTTPStatus.TEMPORARY_REDIRECT)
-        shown = _view(session, site, me, name, release)
+        entered = enter(session, name)
+        shown = _view(session, site, me, entered, release, whole=classes == "all")
     return page(request, "release/release.html", shown)
 
 
@@ -130,16 +140,19 @@ def _list(
     return page(request, "release/releases.html", shown, status)
 
 
-def _view(session: Session, site: Site, me: Who, name: str, release: ReleaseView) -> ReleasePage:
-    entered = enter(session, name)
+def _view(
+    session: Session, site: Site, me: Who, entered: Entered, release: ReleaseView, *, whole: bool
+) -> ReleasePage:
+    name = entered.card.name
     statistics = find.statistics(site.settings.releases, release.digest)
     rows = balance.of_statistics(statistics)
     return ReleasePage(
         shell=shell(session, me, entered, "releases"),
         release=release,
         files=tuple(sorted(release.files, key=lambda file: FILES.index(file.name))),
-        balance=rows,
-        warned=tuple(_warned(name, row) for row in rows if row.warned),
+        balance=balance.table(rows, whole=whole),
+        warned=tuple(_warned(name, row) for row in rows[:_WARNED_MOST] if row.warned),
+        warnings=sum(row.warned for row in rows),
         warn_percent=f"{balance.WARN_PERCENT:g}",
         commands=_commands(name, release, entered.card.root),
     )
