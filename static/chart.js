@@ -4,6 +4,8 @@ import * as curves from "./curves.js";
 import { Figure, onTheme, token } from "./figure.js";
 
 const BUCKETS = 1000;
+const ALL_BUCKETS = 32_000; // of all ranks together, where each has a curve; none is left out, they are wider
+const FEWEST = 64;
 const SETTLE = 120;
 const MOST_CURVES = 8;
 const MAIN_ROOM = [0.14, 0.2]; // share of the values' range left free above and below, for marks
@@ -12,7 +14,7 @@ const STRIP_ROOM = [0.12, 0.2];
 export class Chart {
   constructor(host, { run, attempt, attempts, bokeh }) {
     Object.assign(this, { host, run, attempt, attempts, release: bokeh });
-    this.choice = { series: "", ranks: "mean", smooth: 0, by: "step", log: false, older: true, with: "" };
+    this.choice = { series: "", among: 1, ranks: "mean", smooth: 0, by: "step", log: false, older: true, with: "" };
     this.view = null; // null: the whole run, and its end as it grows
     this.whole = [];
     this.near = null;
@@ -66,7 +68,9 @@ export class Chart {
   }
 
   async fetch({ run, attempts }, range = {}) {
-    const query = new URLSearchParams({ series: this.choice.series, by: this.choice.by, buckets: BUCKETS, mean: this.choice.ranks === "mean", ...range });
+    const mean = this.choice.ranks === "mean";
+    const buckets = mean ? BUCKETS : Math.max(FEWEST, Math.min(BUCKETS, Math.floor(ALL_BUCKETS / this.choice.among)));
+    const query = new URLSearchParams({ series: this.choice.series, by: this.choice.by, buckets, mean, ...range });
     for (const number of attempts) query.append("attempt", number);
     const answer = await fetch(`/api/v1/runs/${run}/chart?${query}`);
     if (!answer.ok) throw new Error("The curve could not be loaded.");
