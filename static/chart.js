@@ -4,15 +4,19 @@ import * as curves from "./curves.js";
 import { Figure, onTheme, token } from "./figure.js";
 
 const BUCKETS = 1000;
+const ALL_BUCKETS = 32_000; // of all ranks together, where each has a curve; none is left out, they are wider
+const FEWEST = 64;
 const SETTLE = 120;
 const MOST_CURVES = 8;
 const MAIN_ROOM = [0.14, 0.2]; // share of the values' range left free above and below, for marks
 const STRIP_ROOM = [0.12, 0.2];
 
+const setRange = (range, [start, end]) => (range.start !== start || range.end !== end) && range.setv({ start, end });
+
 export class Chart {
   constructor(host, { run, attempt, attempts, bokeh }) {
     Object.assign(this, { host, run, attempt, attempts, release: bokeh });
-    this.choice = { series: "", ranks: "mean", smooth: 0, by: "step", log: false, older: true, with: "" };
+    this.choice = { series: "", among: 1, ranks: "mean", smooth: 0, by: "step", log: false, older: true, with: "" };
     this.view = null; // null: the whole run, and its end as it grows
     this.whole = [];
     this.near = null;
@@ -25,9 +29,7 @@ export class Chart {
     onTheme(() => this.figure && (this.figure.paint(), this.draw()));
   }
 
-  get byTime() {
-    return this.choice.by === "time";
-  }
+  get byTime() { return this.choice.by === "time"; }
 
   // Take another choice of what is drawn; a figure of another kind only where it must be one.
   async show(choice) {
@@ -66,7 +68,9 @@ export class Chart {
   }
 
   async fetch({ run, attempts }, range = {}) {
-    const query = new URLSearchParams({ series: this.choice.series, by: this.choice.by, buckets: BUCKETS, mean: this.choice.ranks === "mean", ...range });
+    const mean = this.choice.ranks === "mean";
+    const buckets = mean ? BUCKETS : Math.max(FEWEST, Math.min(BUCKETS, Math.floor(ALL_BUCKETS / this.choice.among)));
+    const query = new URLSearchParams({ series: this.choice.series, by: this.choice.by, buckets, mean, ...range });
     for (const number of attempts) query.append("attempt", number);
     const answer = await fetch(`/api/v1/runs/${run}/chart?${query}`);
     if (!answer.ok) throw new Error("The curve could not be loaded.");
@@ -198,17 +202,13 @@ export class Chart {
     const all = [extent[0] - pad, extent[1] + pad];
     const view = this.view ?? all;
     this.setting = true;
-    this.span(this.figure.range("main-x"), view);
-    this.span(this.figure.range("strip-x"), all);
+    setRange(this.figure.range("main-x"), view);
+    setRange(this.figure.range("strip-x"), all);
     this.setting = false;
     const counts = this.put("all-", this.whole, all);
     this.put("", this.near ?? this.whole, view);
     this.host.dataset.kind = this.kind;
     this.drawn?.({ counts, view, extent, whole: this.view === null, legend: this.legend() });
-  }
-
-  span(range, [start, end]) {
-    if (range.start !== start || range.end !== end) range.setv({ start, end });
   }
 
   put(prefix, found, view) {
@@ -233,7 +233,7 @@ export class Chart {
     }
     for (const [name, xs] of Object.entries(odd)) this.figure.put(prefix + name, { x: xs });
     this.putMarks(prefix);
-    this.span(this.figure.range(prefix ? "strip-y" : "main-y"), curves.room(low, high, log, prefix ? STRIP_ROOM : MAIN_ROOM));
+    setRange(this.figure.range(prefix ? "strip-y" : "main-y"), curves.room(low, high, log, prefix ? STRIP_ROOM : MAIN_ROOM));
     return counts;
   }
 
@@ -269,9 +269,9 @@ export class Chart {
   }
 
   cursor(step, attempt) {
-    const x = step === null ? null : this.place({ step, attempt });
-    this.figure?.put("cursor", { x: x === null ? [] : [x] });
-    if (x !== null && this.view && (x < this.view[0] || x > this.view[1])) {
+    const x = this.place({ step, attempt });
+    this.figure?.put("cursor", { x: Number.isFinite(x) ? [x] : [] });
+    if (this.view && (x < this.view[0] || x > this.view[1])) {
       const half = (this.view[1] - this.view[0]) / 2;
       this.go([x - half, x + half]);
     }

@@ -61,6 +61,7 @@ function choice() {
   const { series, ranks, smooth, by, log, older, with: other } = tools.elements;
   return {
     series: series.value,
+    among: Number(series.selectedOptions[0].dataset.ranks),
     ranks: ranks.value,
     smooth: Number(smooth.value),
     by: by.value,
@@ -147,6 +148,7 @@ async function refresh() {
   }
   for (const part of document.querySelectorAll("[data-swap]")) swap(part, fresh.getElementById(part.id));
   document.title = fresh.title;
+  readAge();
   readMarks();
   chart?.draw();
 }
@@ -178,7 +180,7 @@ function plan(wait) {
 
 function news(found, first) {
   if (first) return;
-  document.getElementById("age")?.setAttribute("data-at", Date.now() / 1000);
+  heardAt = Date.now() / 1000;
   if (found.everything) {
     chart?.load();
     refresh();
@@ -206,10 +208,20 @@ function ago(seconds) {
   return null;
 }
 
+// Ages are told from the server's clock: the page carries how long ago it was, not when.
+let heardAt = 0;
+
+function readAge() {
+  heardAt = Date.now() / 1000 - Number(document.getElementById("age").dataset.ago);
+}
+
 setInterval(() => {
   const age = document.getElementById("age");
-  const words = age && ago(Date.now() / 1000 - Number(age.dataset.at));
+  const silence = Date.now() / 1000 - heardAt;
+  const words = ago(silence);
   if (words && age.textContent !== words) age.textContent = words;
+  const most = Number(age.dataset.until);
+  if (most && silence > most && !document.hidden) plan(AT_LEAST); // nobody says that nobody speaks
   const left = Math.max(0, Math.ceil((Number(feed.dataset.due) - Date.now()) / 1000));
   countdown.textContent = left ? `in ${left} s` : "now";
 }, 1000);
@@ -234,7 +246,7 @@ const live = new Live(main.dataset.run, {
     if (state === "trying") return;
     delete feed.dataset.since;
     const words = {
-      live: document.querySelector("#head[data-ended]") ? "" : "Live: new points show at once.",
+      live: document.querySelector("#head[data-ended]") ? "" : "Following: new points show at once.",
       polling: "New points show every two seconds.",
       paused: "Paused while this tab is hidden.",
     };
@@ -243,6 +255,7 @@ const live = new Live(main.dataset.run, {
 });
 again.addEventListener("click", () => live.tryNow());
 
+readAge();
 onKeys({ n: () => go(1), p: () => go(-1) });
 if (chart) {
   recall();

@@ -2,7 +2,9 @@
 
 import math
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -123,7 +125,7 @@ def test_new_points_failures_and_the_end_show_without_loading_the_page(
 ) -> None:
     page = ward.enter()
     _show(ward, page, trainer)
-    expect(page.locator("#feed")).to_have_text("Live: new points show at once.")
+    expect(page.locator("#feed")).to_have_text("Following: new points show at once.")
     trainer.log(points("loss", [5000, 5001], [1.5, math.nan]))
     expect(page.locator("#last-step")).to_have_text("5,001")
     expect(page.locator("[data-count=nan]")).to_have_text("2")
@@ -162,7 +164,7 @@ def test_where_a_stream_fails_the_page_polls_and_says_when_nothing_is_new(
     page.unroute(STREAM)
     page.unroute(POLL)
     page.get_by_role("button", name="Try now").click()
-    expect(page.locator("#feed")).to_have_text("Live: new points show at once.")
+    expect(page.locator("#feed")).to_have_text("Following: new points show at once.")
 
 
 def test_a_run_is_compared_with_another_and_over_time(
@@ -236,3 +238,17 @@ def test_a_run_can_be_read_without_scripts(ward: Ward, trainer: Trainer) -> None
     page.locator("#tools [name=series]").select_option(scanned.CANARY)
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("link", name="2 points as CSV")).to_be_visible()
+
+
+def test_a_run_that_falls_silent_is_shown_as_such_without_loading_the_page(
+    ward: Ward, trainer: Trainer
+) -> None:
+    page = ward.enter()
+    page.clock.install()
+    _show(ward, page, trainer)
+    expect(page.locator("#head")).to_contain_text("Live")
+    connection = sqlite3.connect(ward.state / "sickbay.db", timeout=20)
+    with closing(connection), connection:
+        connection.execute("UPDATE attempt SET heartbeat_at = heartbeat_at - 120000000")
+    page.clock.run_for(70_000)
+    expect(page.locator("#head")).to_contain_text("Silent")

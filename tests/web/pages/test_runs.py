@@ -220,10 +220,10 @@ def _release(desk: Desk) -> str:
 
 
 def test_points_that_are_not_finite_name_their_ranks(desk: Desk) -> None:
-    for rank in range(3):
-        trainer = Trainer(desk.database, name="ranks", rank=rank)
+    ranks = [Trainer(desk.database, name="ranks", rank=rank) for rank in range(3)]
+    for rank, trainer in enumerate(ranks):
         values = [math.nan if step == 8 or (rank == 1 and step == 4) else 1.0 for step in range(10)]
         trainer.log(points("loss", range(10), values))
-    said = _page(desk, f"/runs/{trainer.run}")
+    said = _page(desk, f"/runs/{ranks[0].run}")
     assert "4 NaN on rank 1" in said
     assert "8 NaN on all ranks" in said

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib.metadata import version
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -11,12 +12,13 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
+from sickbay.database.tables import now
 from sickbay.runs import charts, find, series
 from sickbay.runs.charts import Chart, Curve
 from sickbay.runs.failures.find import GroupRow, groups
 from sickbay.runs.find import RunRow
 from sickbay.runs.series import SeriesView
-from sickbay.runs.state import STALLED_AFTER, RunState
+from sickbay.runs.state import DEAD_AFTER, STALLED_AFTER, RunState
 from sickbay.runs.view import AttemptView, RankView, RunView, view
 from sickbay.web.identity import Viewer, Who
 from sickbay.web.pages.runs.drawing import NOTHING, Drawing, draw, number
@@ -75,6 +77,17 @@ class RunPage:
     def newest(self) -> AttemptCard:
         """The attempt that the head of the page tells of."""
         return self.attempts[0]
+
+    @property
+    def silence_s(self) -> float:
+        """Seconds since the server last heard of the newest attempt."""
+        return round((now() - self.newest.view.heartbeat_at).total_seconds(), 1)
+
+    @property
+    def silence_most_s(self) -> float:
+        """Seconds of silence after which its state is another; 0 where it stays as it is."""
+        limits = {RunState.LIVE: STALLED_AFTER, RunState.STALLED: DEAD_AFTER}
+        return limits.get(self.run.state, timedelta()).total_seconds()
 
     @property
     def csv(self) -> str:
