@@ -1,11 +1,16 @@
 """Pages as a whole: hostile text, no script, narrow windows."""
 
 import re
+from contextlib import closing
 
 import pytest
 from playwright.sync_api import Page, expect
 from tests import scanned
 from tests.browser.conftest import Ward
+from tests.quarantine.factories import NAME, a_record
+from tests.quarantine.factories import scanned as scanned_as_records
+
+from sickbay.database.schema import open_database
 
 pytestmark = pytest.mark.browser
 
@@ -66,6 +71,22 @@ def test_on_a_phone_the_filter_is_a_page_of_its_own(ward: Ward) -> None:
     expect(page.locator("#facets")).to_be_visible()
     page.get_by_role("link", name=re.compile("file.empty")).click()
     expect(page.locator("#grid .tile")).to_have_count(1)
+
+
+def test_the_rest_of_a_long_list_is_one_tap_away_on_a_phone_too(ward: Ward) -> None:
+    with closing(open_database(ward.state / "sickbay.db")) as database:
+        records = [a_record(f"{n:03}.jpg", "file.empty", label=f"class {n:03}") for n in range(90)]
+        scanned_as_records(database, records)
+    page = ward.enter(viewport={"width": 390, "height": 800})
+    page.goto(f"{ward.server.url}/datasets/{NAME}/review#facets")
+    page.locator("#facet-label summary").click()
+    expect(page.get_by_role("link", name="class 089")).to_have_count(0)
+    page.get_by_role("link", name="70 more").click()
+    page.get_by_role("link", name="class 089").click()
+    expect(page.locator("#grid .tile")).to_have_count(1)
+    page.goto(f"{ward.server.url}/datasets/{NAME}")
+    page.get_by_role("link", name="Show all").click()
+    expect(page.locator("#classes")).to_contain_text("class 089")
 
 
 def _samples(ward: Ward, page: Page) -> list[str]:

@@ -11,7 +11,17 @@ def test_the_version_is_the_installed_one() -> None:
 
 def test_without_a_command_the_help_names_them_all() -> None:
     said = run()
-    for command in ("demo", "scan", "serve", "release", "pull", "verify", "token", "codes"):
+    for command in (
+        "demo",
+        "scan",
+        "serve",
+        "release",
+        "pull",
+        "verify",
+        "token",
+        "codes",
+        "doctor",
+    ):
         assert command in said.out
 
 

@@ -67,7 +67,12 @@ def test_an_address_that_is_not_ours_is_one_sentence(state: Path, host: str) -> 
 
 def test_a_state_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for command in (["serve", "--port", "0"], ["token", "list"], ["login-link"], ["doctor"]):
+    for command in (
+        ["serve", "--port", "0"],
+        ["token", "list"],
+        ["login-link"],
+        ["demo", "--check"],
+    ):
         ran = run(*command, "--state", tmp_path / "file")
         assert ran.code == 2
         assert ran.sentence.endswith("file is a file; give a folder with --state.")

@@ -43,7 +43,7 @@ def _check(state: Path | None) -> None:
     from sickbay.demo.check import check
 
     if state is not None:
-        check(state.absolute(), typer.echo)
+        check(settings(state).state, typer.echo)
     else:
         with tempfile.TemporaryDirectory(prefix="sickbay-demo-") as folder:
             check(Path(folder), typer.echo)

@@ -27,10 +27,11 @@ def doctor(state: StateOption = None) -> None:
     chosen = settings(state)
     try:
         problems = list(_problems(chosen))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise NotFound(f"There is no state at {chosen.state}; give one with --state.") from None
-    except PermissionError as error:
-        raise StorageFailed(f"{error.filename} may not be read; run this as its owner.") from None
+    except OSError as error:
+        why = f"The state {chosen.state} cannot be read: {error.strerror}. Run this as its owner."
+        raise StorageFailed(why) from None
     for problem in problems:
         typer.echo(f"wrong: {problem}")
     if problems:
@@ -81,9 +82,17 @@ def too_open(database: Path) -> Iterator[str]:
         (database.parent, 0o700),
         *((one, 0o600) for one in sorted(database.parent.glob(f"{database.name}*"))),
     ]:
-        mode = stat.S_IMODE(path.stat().st_mode)
+        mode = _mode(path)
         if mode & _OTHERS:
             yield f"Others may use {path} (mode {mode:04o}): run `chmod {fit:o} {path}`."
+
+
+def _mode(path: Path) -> int:
+    """Return the permissions; none where it is gone by now, as a journal may be."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return 0
 
 
 def little_room(state: Path, free: int) -> Iterator[str]:

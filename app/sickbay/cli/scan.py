@@ -114,7 +114,7 @@ def _refuse_state_below(root: Path, state: Path) -> None:
 
 @contextmanager
 def _progress() -> "Iterator[Progress]":
-    """Show how far it is, the rate and the time left, on standard error."""
+    """Show how far it is, the rate and the time left, on a terminal's standard error."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -131,7 +131,10 @@ def _progress() -> "Iterator[Progress]":
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    # Where there is no terminal it would leave an empty line before what an error says.
+    shown = console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
         task = bar.add_task("checking", total=None, rate="")
 
         def report(done: int, found: int) -> None:
