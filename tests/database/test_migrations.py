@@ -15,7 +15,7 @@ from sickbay.database.schema import open_database
 
 FIRST = """
 revision = "0901"
-down_revision = "0003"
+down_revision = "{newest}"
 def upgrade():
     from alembic import op
     op.execute("CREATE TABLE planted (id INTEGER)")
@@ -45,7 +45,8 @@ def plant(tmp_path: Path) -> Plant:
     def make(fails: str) -> Path:
         folder = tmp_path / "migrations 100%"
         shutil.copytree(resources.folder("migrations"), folder)
-        (folder / "versions" / "0901_first.py").write_text(FIRST)
+        newest = max(path.name[:4] for path in (folder / "versions").glob("0*.py"))
+        (folder / "versions" / "0901_first.py").write_text(FIRST.format(newest=newest))
         (folder / "versions" / "0902_second.py").write_text(SECOND.format(fails=fails))
         return folder
 
