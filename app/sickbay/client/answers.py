@@ -50,7 +50,7 @@ class Answer:
         """
         try:
             return json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Unreachable(
                 "The server's answer is not JSON; check that the URL is that of Sickbay."
             ) from None
@@ -94,7 +94,7 @@ def refusal(response: http.client.HTTPResponse) -> Exception:
 
 def _sentence(body: bytes, status: int) -> str:
     """Return the server's sentence, safe to print on a terminal."""
-    with suppress(ValueError, KeyError, TypeError):
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
         said = str(json.loads(body)["error"])
         return "".join(char if char.isprintable() else " " for char in said)[:_MAX_SENTENCE]
     return f"The server answered with status {status}; check that the URL is that of Sickbay."
