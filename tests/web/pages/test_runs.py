@@ -180,12 +180,13 @@ def test_values_at_the_ends_of_floats_and_clocks_do_no_harm(desk: Desk) -> None:
 
 def test_numbers_at_the_ends_of_64_bits_do_no_harm(desk: Desk) -> None:
     most = (1 << 63) - 1
-    for rank in range(3):
-        trainer = Trainer(desk.database, name="far", rank=rank, seq=(1 << 62) - 9)
+    ranks = [Trainer(desk.database, name="far", rank=n, seq=(1 << 62) - 9) for n in range(3)]
+    for trainer in ranks:
         trainer.log(points("loss", [-most - 1, most], [1.0, math.nan], [NOON, NOON]))
         trainer.log(Heartbeat(MAX_COUNT, {"queue": MAX_COUNT, "spool": MAX_COUNT}))
-    trainer.log(failure("", what=FailureKind.LOSS_SPIKE, exception_type="", step=most))
-    for path in ("/runs", f"/runs/{trainer.run}", f"/runs/{trainer.run}/groups/1", desk.base):
+    ranks[0].log(failure("", what=FailureKind.LOSS_SPIKE, exception_type="", step=most))
+    run = f"/runs/{ranks[0].run}"
+    for path in ("/runs", run, f"{run}/groups/1", desk.base):
         _page(desk, path)
 
 
