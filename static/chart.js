@@ -253,12 +253,16 @@ export class Chart {
     }
   }
 
-  // Failures and spikes come from the list beside the chart: both tell the same.
+  // Failures and spikes come from the list beside the chart: both tell the same. One beyond the
+  // last point stands at the frame's edge; a spike without a height of its own stands below.
   putMarks(prefix) {
+    const [start, end] = this.extent();
     const shown = this.marks.filter((mark) => this.choice.older || mark.attempt === this.attempt);
-    const placed = shown.map((mark) => ({ ...mark, x: this.place(mark) })).filter((mark) => Number.isFinite(mark.x));
-    this.figure.put(`${prefix}failure`, { x: placed.filter((mark) => mark.icon === "fail").map((mark) => mark.x) });
-    const rings = placed.filter((mark) => mark.icon === "spike" && Number.isFinite(mark.value) && !(this.choice.log && mark.value <= 0));
+    const placed = shown.map((mark) => ({ ...mark, x: Math.max(start, Math.min(end, this.place(mark))) })).filter((mark) => Number.isFinite(mark.x));
+    const isRing = (mark) => mark.icon === "spike" && Number.isFinite(mark.value) && !(this.choice.log && mark.value <= 0);
+    const rings = placed.filter(isRing);
+    const crosses = placed.filter((mark) => mark.icon === "fail" || (mark.icon === "spike" && !isRing(mark)));
+    this.figure.put(`${prefix}failure`, { x: crosses.map((mark) => mark.x) });
     this.figure.put(`${prefix}spike`, { x: rings.map((mark) => mark.x), y: rings.map((mark) => mark.value) });
   }
 

@@ -93,6 +93,18 @@ def test_every_mark_is_there_at_every_zoom_smoothing_and_axis(ward: Ward, traine
     assert _marks(page, "all-") == ALL
 
 
+def test_failures_beyond_the_last_point_and_spikes_without_a_height_are_marked(
+    ward: Ward, trainer: Trainer
+) -> None:
+    trainer.log(failure("later", step=(1 << 63) - 1))
+    trainer.log(points("loss", [6000], [math.nan]))
+    trainer.log(failure("", what=FailureKind.LOSS_SPIKE, exception_type="", step=6000))
+    page = ward.enter()
+    _show(ward, page, trainer)
+    assert sorted(_marks(page)["failure"]) == [4200, 6000, 6000]
+    assert sorted(_marks(page, "all-")["failure"]) == [4200, 6000, 6000]
+
+
 def test_zooming_fetches_finer_data_of_what_is_in_view(ward: Ward, trainer: Trainer) -> None:
     page = ward.enter()
     _show(ward, page, trainer)

@@ -37,13 +37,14 @@ from sickbay.contract.event_batch import (
     read_lines,
     receipt_from_json,
 )
+from sickbay.contract.fields import MAX_COUNT
 from sickbay.contract.opening import Opened, Opening, opened_from_json, opening_from_json
 
 _INT64 = st.integers(min_value=-(1 << 63), max_value=(1 << 63) - 1)
 # JSON has one word for NaN, so what is read holds one kind of it.
 _ANY_FLOAT = st.floats().map(lambda number: math.nan if math.isnan(number) else number)
 _TIMES = st.floats(allow_nan=False, allow_infinity=False)
-_COUNTS = st.dictionaries(st.sampled_from(["queue", "spool", "refused"]), st.integers(0, 1 << 40))
+_COUNTS = st.dictionaries(st.sampled_from(["queue", "spool", "refused"]), st.integers(0, MAX_COUNT))
 _TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)
 _JSON = st.dictionaries(_TEXT, st.one_of(st.booleans(), _INT64, _TIMES, _TEXT), max_size=4)
 
@@ -76,9 +77,9 @@ _BODIES: st.SearchStrategy[Body] = st.one_of(
     _points(),
     _FAILURES,
     st.builds(Alert, st.just("High loss"), _TEXT, st.sampled_from(Level), st.none() | _INT64),
-    st.builds(Heartbeat, st.integers(0, 1 << 50), _COUNTS),
+    st.builds(Heartbeat, st.integers(0, MAX_COUNT), _COUNTS),
     st.builds(Facts, st.sampled_from(About), _JSON),
-    st.builds(Finish, st.sampled_from(Ending), st.integers(0, 1 << 50), _COUNTS),
+    st.builds(Finish, st.sampled_from(Ending), st.integers(0, MAX_COUNT), _COUNTS),
 )
 _EVENTS = st.builds(Event, st.integers(1, 1 << 60), st.integers(0, 1000), _TIMES, _BODIES)
 

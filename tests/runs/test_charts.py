@@ -194,6 +194,34 @@ def test_steps_at_both_ends_of_64_bits_are_charted(database: Database) -> None:
     assert found.curves[0].columns["high"] == [1.0, 2.0, 3.0]
 
 
+def test_steps_farther_apart_than_64_bits_are_put_in_order(database: Database) -> None:
+    trainer, most = Trainer(database), (1 << 63) - 1
+    steps = [most, -most, 0, -most - 1]
+    trainer.log(points("loss", steps, [4.0, 2.0, 3.0, 1.0], [NOON] * 4))
+    for _ in range(2):
+        assert _chart(trainer).curves[0].columns["high"] == [2.0, 3.0, 4.0]
+        assert _chart(trainer, buckets=10_000).curves[0].columns["low"] == [1.0, 3.0, 4.0]
+        with database.reading() as session:
+            lines = b"".join(series.csv_lines(session, trainer.run, "loss")).split()
+        assert [int(line.split(b",")[2]) for line in lines[1:]] == sorted(steps)
+        _fold(trainer)
+
+
+def test_a_point_that_is_not_finite_at_the_last_step_has_its_step(database: Database) -> None:
+    trainer, most = Trainer(database), (1 << 63) - 1
+    trainer.log(points("loss", [0, most], [1.0, math.nan], [NOON] * 2))
+    assert _chart(trainer).curves[0].columns["odd_step"] == [None, most]
+
+
+@pytest.mark.parametrize("far", [1e19, 1e300, 1.7e308])
+def test_a_range_of_any_length_is_charted(database: Database, far: float) -> None:
+    trainer = Trainer(database)
+    trainer.log(points("loss", [0, 1], [1.0, 2.0], [-1e308, 1e308]))
+    for by in ("step", "time"):
+        found = _chart(trainer, by=by, since=-far, until=far)
+        assert found.curves[0].columns["high"] == [1.0, 2.0]
+
+
 def test_ranks_are_curves_of_their_own_or_one_with_mean_and_range(database: Database) -> None:
     for rank in range(3):
         Trainer(database, rank=rank).log(points("loss", [0, 1], [float(rank), rank * 10.0]))

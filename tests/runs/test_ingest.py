@@ -1,3 +1,4 @@
+import json
 import math
 import threading
 from datetime import UTC, datetime, timedelta
@@ -19,7 +20,7 @@ from sickbay.contract.event import (
 )
 from sickbay.contract.event_batch import Batch, Receipt, Rejection
 from sickbay.database import Database
-from sickbay.runs import find, keys, series, view
+from sickbay.runs import facts, find, keys, series, view
 from sickbay.runs.ingest import receive
 from sickbay.runs.state import RunState
 from sickbay.runs.tables import Attempt
@@ -227,3 +228,14 @@ def test_what_a_script_tells_people_is_kept(database: Database) -> None:
         Level.ERROR,
         4,
     )
+
+
+def test_facts_of_an_attempt_have_a_bound(database: Database) -> None:
+    trainer = Trainer(database)
+    for number in range(8):
+        trainer.log(Facts(About.CONFIG, {f"part{number}": "x" * 200_000}))
+    with database.reading() as session:
+        config = session.scalars(select(Attempt.config)).one()
+    assert len(json.dumps(config)) <= facts.MOST + 200
+    assert "part0" in config
+    assert facts.LEFT_OUT in config

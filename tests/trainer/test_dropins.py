@@ -173,3 +173,10 @@ def test_other_processes_of_transformers_say_nothing(callback: Any, online: Ward
     told.on_train_begin(_arguments(filtering=False), state, None)
     told.on_log(None, state, None, logs={"loss": 1.0})
     assert online.requests == 0
+
+
+def test_scalars_that_are_none_harm_nobody(online: Ward) -> None:
+    with SummaryWriter("runs/odd") as writer:
+        writer.add_scalars("loss", None)  # type: ignore[arg-type]  # what scripts do
+        writer.add_scalar("loss", 1.0, 0)
+    assert online.points("loss") == [(0, 1.0)]

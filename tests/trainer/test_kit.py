@@ -1,5 +1,6 @@
 """The kit from the outside: what a script logs is what a server has."""
 
+import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -263,3 +264,58 @@ def test_an_alert_of_any_shape_is_taken(online: Ward) -> None:
     assert [alert.level for alert in alerts] == [Level.WARN] * 3
     assert all(alert.title for alert in alerts)
     assert not online.rejected
+
+
+class _Breaking(dict[str, float]):
+    """A mapping that another thread changes while it is read."""
+
+    def items(self) -> Any:
+        yield ("loss", 1.0)
+        raise RuntimeError("dictionary changed size during iteration")
+
+
+def test_a_mapping_that_breaks_off_costs_what_it_did_not_yield(online: Ward) -> None:
+    with sickbay.init("breaking") as run:
+        run.log(_Breaking(), step=3)
+    assert online.points("loss") == [(3, 1.0)]
+    assert online.of(Finish)[-1].dropped == {"refused": 1}
+
+
+@pytest.mark.parametrize("step", [1 << 70, -(1 << 70), math.inf, math.nan, "three", _Odd()])
+def test_a_step_that_is_none_costs_its_own_points_only(online: Ward, step: Any) -> None:
+    with sickbay.init("steps") as run:
+        run.log({"loss": 1.0}, step=7)
+        run.log({"loss": 2.0}, step=step)
+        run.log({"loss": 3.0})
+    assert online.points("loss") == [(7, 1.0), (8, 3.0)]
+
+
+class _Untrue(_Odd):
+    def __bool__(self) -> bool:
+        raise ValueError("neither true nor false")
+
+
+@pytest.mark.parametrize("argument", ["dataset", "release", "root", "resume", "config"])
+def test_an_argument_that_makes_no_sense_does_not_cost_the_run(online: Ward, argument: str) -> None:
+    given: dict[str, Any] = {argument: _Untrue()}
+    with sickbay.init("\n", **given) as run:
+        run.log({"loss": 1.0}, step=0)
+    assert online.points("loss") == [(0, 1.0)]
+    assert online.openings[0].name == "run"
+
+
+def test_a_failure_that_is_told_as_an_exception_arrives(online: Ward) -> None:
+    with sickbay.init("told") as run:
+        run.failure(ValueError("bad"), window=itertools.count(), step=1 << 70)
+    (told,) = online.of(Failure)
+    assert (told.exception_type, told.message, told.step) == ("ValueError", "bad", None)
+    assert not online.rejected
+
+
+@pytest.mark.parametrize("timeout", [None, "soon", math.nan, -1, math.inf])
+def test_a_timeout_that_makes_no_sense_does_not_cost_the_end(online: Ward, timeout: Any) -> None:
+    run = sickbay.init("end")
+    run.log({"loss": 1.0}, step=0)
+    run.finish(timeout=timeout)
+    assert online.points("loss") == [(0, 1.0)]
+    assert len(online.of(Finish)) == 1

@@ -16,7 +16,10 @@ def _until_asked(ward: Ward, times: int) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("mood", ["500", "503", "429", "408", "garbage", "portal", "hanging"])
+@pytest.mark.parametrize(
+    "mood",
+    ["500", "503", "429", "408", "garbage", "nested", "portal", "proxy", "hanging"],
+)
 def test_after_an_outage_everything_is_there_once(online: Ward, kit: Path, mood: str) -> None:
     online.mood = mood
     run = sickbay.init("outage")

@@ -89,3 +89,23 @@ def test_a_long_text_keeps_both_ends(value: str, most: int) -> None:
     made.encode("utf-8")
     if len(value) > most:
         assert "…" in made
+
+
+class _Hostile:
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def test_a_setting_that_cannot_be_read_costs_no_other() -> None:
+    made = plain({"lr": 0.1, "odd": _Hostile(), "long": 10**5000}, 999)
+    assert made == {"lr": 0.1, "odd": "(_Hostile)", "long": "(int)"}
+
+
+def test_objects_that_hold_one_another_are_read_up_to_a_bound() -> None:
+    objects = [argparse.Namespace() for _ in range(12)]
+    for one in objects:
+        vars(one).update({f"part{number}": other for number, other in enumerate(objects)})
+    assert plain({"lr": 0.1, "trainer": objects[0]}, 99_999)["lr"] == 0.1

@@ -87,7 +87,13 @@ class _Handler(BaseHTTPRequestHandler):
         with self.ward.lock:
             self.ward.requests += 1
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        moods = {"hanging": self._hang, "garbage": self._garbage, "portal": self._portal}
+        moods = {
+            "hanging": self._hang,
+            "garbage": self._garbage,
+            "nested": self._nested,
+            "portal": self._portal,
+            "proxy": self._proxy,
+        }
         if self.ward.mood in moods:
             moods[self.ward.mood]()
         elif self.ward.mood.isdecimal():
@@ -103,6 +109,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _garbage(self) -> None:
         self.wfile.write(b"\x00\xff no HTTP at all \r\n\r\n" * 100)
         self.close_connection = True
+
+    def _nested(self) -> None:
+        self._answer(200, b"[" * 100_000)
+
+    def _proxy(self) -> None:
+        self._answer(400, b"<html>Bad request, says the proxy</html>")
 
     def _portal(self) -> None:
         self._answer(200, b"<html>Welcome to the hotel</html>")

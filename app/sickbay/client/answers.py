@@ -50,7 +50,7 @@ class Answer:
         """
         try:
             return json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Unreachable(
                 "The server's answer is not JSON; check that the URL is that of Sickbay."
             ) from None
@@ -81,7 +81,10 @@ def headers_of(response: http.client.HTTPResponse) -> dict[str, str]:
 
 def refusal(response: http.client.HTTPResponse) -> Exception:
     """Return what an answer other than 2xx means: final, or worth another try."""
-    sentence = _sentence(response.read(MAX_ANSWER), response.status)
+    said = _said(response.read(MAX_ANSWER))
+    sentence = said or (
+        f"The server answered with status {response.status}; check that the URL is that of Sickbay."
+    )
     if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         kind = _ERRORS.get(response.status, Unreachable)
         return Retry(kind(sentence), _retry_after(response))
@@ -89,15 +92,18 @@ def refusal(response: http.client.HTTPResponse) -> Exception:
         return Retry(Unreachable(sentence), _retry_after(response))
     if response.status < HTTPStatus.BAD_REQUEST:
         return Unreachable("The server sends the request in circles, or nowhere.")
-    return _ERRORS.get(response.status, BadInput)(sentence)
+    kind = _ERRORS.get(response.status, BadInput)
+    # A proxy's refusal is no word on what was sent, but for its size: events would be dropped.
+    ours = said is not None or response.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    return Unreachable(sentence) if kind is BadInput and not ours else kind(sentence)
 
 
-def _sentence(body: bytes, status: int) -> str:
-    """Return the server's sentence, safe to print on a terminal."""
-    with suppress(ValueError, KeyError, TypeError):
+def _said(body: bytes) -> str | None:
+    """Return the server's sentence, safe to print on a terminal; nothing where it says none."""
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
         said = str(json.loads(body)["error"])
         return "".join(char if char.isprintable() else " " for char in said)[:_MAX_SENTENCE]
-    return f"The server answered with status {status}; check that the URL is that of Sickbay."
+    return None
 
 
 def _retry_after(response: http.client.HTTPResponse) -> float:

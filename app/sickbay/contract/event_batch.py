@@ -37,7 +37,7 @@ from sickbay.contract.event import (
     Points,
     Sample,
 )
-from sickbay.contract.fields import NOT_FINITE, Fields, number
+from sickbay.contract.fields import MAX_COUNT, NOT_FINITE, Fields, number
 from sickbay.contract.paths import from_record
 
 _SERIES = re.compile(r"[^\x00-\x1f\x7f]+")
@@ -259,7 +259,7 @@ def _alert(found: Fields) -> Alert:
 
 
 def _heartbeat(found: Fields) -> Heartbeat:
-    return Heartbeat(found.whole("points"), found.counts("dropped"))
+    return Heartbeat(found.whole("points", most=MAX_COUNT), found.counts("dropped"))
 
 
 def _facts(found: Fields) -> Facts:
@@ -268,7 +268,7 @@ def _facts(found: Fields) -> Facts:
 
 def _finish(found: Fields) -> Finish:
     ending = found.choice("ending", Ending)
-    return Finish(ending, found.whole("points"), found.counts("dropped"))
+    return Finish(ending, found.whole("points", most=MAX_COUNT), found.counts("dropped"))
 
 
 _READERS: dict[EventKind, Callable[[Fields], Body]] = {

@@ -15,6 +15,8 @@ Choice = TypeVar("Choice", bound=StrEnum)
 NOT_FINITE: Mapping[str, float] = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 """How a number that JSON cannot hold is written."""
 _MOST_WHOLE = (1 << 63) - 1
+MAX_COUNT = 1 << 40
+"""Of a count of points: sums over causes and tens of thousands of ranks stay within 64 bits."""
 
 
 def number_to_json(number: float) -> float | str:
@@ -56,11 +58,12 @@ class Fields:
             return None
         return self.text(name, most) or None
 
-    def whole(self, name: str, least: int = 0) -> int:
-        """Take a whole number of at least ``least``."""
+    def whole(self, name: str, least: int = 0, most: int = _MOST_WHOLE) -> int:
+        """Take a whole number from ``least`` to ``most``."""
         value = self._taken(name, None)
-        if type(value) is not int or not least <= value <= _MOST_WHOLE:
-            raise BadInput(f"{name} is not a whole number of at least {least}.")
+        if type(value) is not int or not least <= value <= most:
+            wanted = f"at least {least}" if most == _MOST_WHOLE else f"{least:,} to {most:,}"
+            raise BadInput(f"{name} is not a whole number of {wanted}.")
         return value
 
     def whole_or_nothing(self, name: str, least: int = 0) -> int | None:
@@ -107,8 +110,8 @@ class Fields:
     def counts(self, name: str) -> dict[str, int]:
         """Take an object of a few whole numbers; missing is empty."""
         value = self.mapping(name, 1024)
-        if any(type(count) is not int or count < 0 for count in value.values()):
-            raise BadInput(f"{name} does not hold whole numbers only.")
+        if any(type(one) is not int or not 0 <= one <= MAX_COUNT for one in value.values()):
+            raise BadInput(f"{name} does not hold whole numbers of 0 to {MAX_COUNT:,} only.")
         return value
 
     def list(self, name: str, most: int) -> list[Any]:

@@ -20,12 +20,12 @@ import sickbay.trainer as sickbay
 from sickbay.demo.scenes import SCENES
 
 RUN = "scenes-softmax"
-BATCH = 12
+BATCH = 24
 SIDE = 24
 """Pixels of the small pictures that are trained on."""
 SPIKE_AT, NAN_AT = 0.45, 0.7
 """Shares of the run after which the loss leaps once, and is not a number once."""
-_RATE = 0.03
+_RATE = 0.01
 
 Array = npt.NDArray[np.float64]
 Batch = tuple[Array, npt.NDArray[np.intp], list[str]]

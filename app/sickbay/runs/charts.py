@@ -20,6 +20,8 @@ from sickbay.runs.curves.source import Source, sources
 
 Axis = Literal["step", "time"]
 LEAST_BUCKETS, MOST_BUCKETS = 16, 10_000
+_FARTHEST = float(1 << 62)
+"""Microseconds: no stored time lies beyond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def _clock(since: float | None, until: float | None) -> tuple[int, int]:
 
 
 def _microseconds(seconds: float) -> int:
-    return max(b.LEAST, min(b.MOST, int(seconds * MICROSECOND)))
+    return int(max(-_FARTHEST, min(_FARTHEST, seconds * MICROSECOND)))
 
 
 def _in_time(part: b.Buckets, since: float | None, until: float | None) -> b.Buckets:

@@ -152,14 +152,15 @@ def _ranks(session: Session, attempts: Iterable[int]) -> Mapping[int, _Ranks]:
     rows = session.execute(
         select(
             Rank.attempt_id,
-            func.sum(Rank.last_seq - Rank.events),
+            # A sum of whole numbers beyond 64 bits would be an error, and a list without runs.
+            func.total(Rank.last_seq - Rank.events),
             func.max(Rank.lag_us),
             func.min(Rank.lag_us),
         )
         .where(Rank.attempt_id.in_(list(attempts)))
         .group_by(Rank.attempt_id)
     )
-    return {attempt_id: _Ranks(*rest) for attempt_id, *rest in rows}
+    return {attempt_id: _Ranks(int(missing), *lag) for attempt_id, missing, *lag in rows}
 
 
 def _row(run: Run, attempt: Attempt, known: _Known, at: datetime) -> RunRow:

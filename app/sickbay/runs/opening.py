@@ -14,6 +14,7 @@ from sickbay.contract.opening import Opened, Opening
 from sickbay.database.tables import now
 from sickbay.quarantine.tables import DataSet
 from sickbay.runs import outbox
+from sickbay.runs.facts import completed
 from sickbay.runs.moments import microseconds, moment
 from sickbay.runs.tables import Attempt, ChangeKind, Rank, Run
 
@@ -97,7 +98,7 @@ def _take_rank(session: Session, attempt: Attempt, opening: Opening, at: datetim
         if given := {
             key: value for key, value in getattr(opening, name).items() if key not in known
         }:
-            setattr(attempt, name, {**known, **given})
+            setattr(attempt, name, completed(known, given))
     attempt.world_size = max(attempt.world_size, opening.world_size)
     session.flush()
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from sickbay.contract.event import Alert, Ending, Event, Facts, Finish, Heartbeat
 from sickbay.runs import outbox
+from sickbay.runs.facts import completed
 from sickbay.runs.moments import moment
 from sickbay.runs.tables import Attempt, ChangeKind, Rank, Told
 
@@ -25,7 +26,7 @@ def note_other(
         _note_dropped(attempt, rank, body.dropped)
     if isinstance(body, Facts):
         known = getattr(attempt, body.about.value)
-        setattr(attempt, body.about.value, {**known, **body.values})
+        setattr(attempt, body.about.value, completed(known, body.values))
     if isinstance(body, Finish):
         _end(session, attempt, rank, body.ending, at)
         return [outbox.line(attempt.run_id, ChangeKind.STATE, attempt.number, event.rank)]

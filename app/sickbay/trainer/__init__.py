@@ -69,7 +69,10 @@ def alert(title: str, text: str = "", level: str = "warn") -> None:
 
 
 def failure(
-    what: str | None = None, *, exception: BaseException | None = None, **fields: Any
+    what: str | BaseException | None = None,
+    *,
+    exception: BaseException | None = None,
+    **fields: Any,
 ) -> None:
     """Tell of something that went wrong in the current run; see ``Run.failure``."""
     _current.failure(what, exception=exception, **fields)

@@ -33,12 +33,12 @@ def begin(
     place = read()
     if place.mode is Mode.DISABLED or _imported_by_a_worker():
         return Run(None)
-    opening = _opening(place, str(name) if name else _script())
+    opening = _opening(place, _text(name) or _script())
     opening = dataclasses.replace(
         opening,
         dataset=_text(dataset),
         release=_text(release),
-        resume=bool(resume),
+        resume=_truth(resume),
         config=plain(config, MAX_FACTS) if config is not None else {},
     )
     reporter = Reporter(place, opening, launch.count(opening.name))
@@ -48,12 +48,12 @@ def begin(
         reporter.put(Facts(About.ENVIRONMENT, plain(facts, MAX_FACTS)))
 
     reporter.environment = describe(found, whole=place.rank.rank == 0)
-    return Run(reporter, os.fspath(root) if root is not None else None)
+    return Run(reporter, _folder(root))
 
 
 def _opening(place: Surroundings, name: str) -> Opening:
     return Opening(
-        name="".join(char if char.isprintable() else " " for char in text(name, MAX_TITLE)),
+        name=_printable(text(name, MAX_TITLE)) or "run",
         launch="",
         process=process_id(),
         rank=place.rank.rank,
@@ -66,13 +66,34 @@ def _opening(place: Surroundings, name: str) -> Opening:
     )
 
 
+def _printable(name: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in name).strip()
+
+
 def _script() -> str:
     """Return a name for a run that was given none: its script's."""
     return Path(sys.argv[0]).stem if sys.argv and sys.argv[0] else "run"
 
 
 def _text(value: Any) -> str | None:
-    return text(str(value), MAX_NAME) if value else None
+    """Return what was given as text; what cannot be must not cost the run."""
+    with suppress(Exception):
+        return text(str(value), MAX_NAME) if value else None
+    complaints.once("argument", "an argument of init makes no sense and is left out.")
+    return None
+
+
+def _truth(value: Any) -> bool:
+    with suppress(Exception):
+        return bool(value)
+    return False
+
+
+def _folder(path: Any) -> str | None:
+    with suppress(TypeError):
+        return os.fsdecode(path) if path is not None else None
+    complaints.once("root", "root is no path; paths of samples are sent whole.")
+    return None
 
 
 def _imported_by_a_worker() -> bool:

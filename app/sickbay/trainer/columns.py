@@ -3,10 +3,12 @@
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from sickbay.contract.event import Points
 from sickbay.trainer.tray import POINT
 
+_INT64 = 1 << 63
 POINTS_IN_EVENT = 500
 """Encoding so many takes about a millisecond, during which the training's thread may wait."""
 
@@ -39,3 +41,15 @@ class Columns:
 def finite_time(time: float | None, now: float) -> float:
     """Return the time of a point: what the caller says where that makes sense, else now."""
     return now if time is None or not math.isfinite(time) else float(time)
+
+
+def whole_step(step: Any) -> int:
+    """Return a step as the whole number it is.
+
+    Raises:
+        TypeError, ValueError, OverflowError: it is none of 64 bits.
+    """
+    number = int(step)
+    if not -_INT64 <= number < _INT64:
+        raise OverflowError("a step has at most 64 bits")
+    return number

@@ -5,6 +5,7 @@ import os
 import re
 import traceback
 from array import array
+from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,12 +24,14 @@ from sickbay.contract.event import (
 )
 from sickbay.contract.paths import MAX_PATH_BYTES, SamplePath
 from sickbay.contract.taxonomy import kind_of
+from sickbay.trainer.columns import whole_step
 from sickbay.trainer.plain import plain, text
 
 _WORKER = re.compile(r"in DataLoader worker process (\d{1,6})")
 _NUMBERS = ("value", "baseline", "score", "learning_rate", "gradient_norm")
 _MOST_PATH = 4096
 _MOST_OF_SAMPLES = 100_000
+_MOST_OF_WINDOW = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ def _whole_failure(
         host=text(str(given.pop("host", "")), MAX_NAME),
         local_rank=_whole(given.pop("local_rank", None)),
         samples=samples(given.pop("samples", ()), root),
-        window=array("d", _floats(given.pop("window", ()))[-MAX_WINDOW:]),
+        window=_window(given.pop("window", ())),
         checkpoint=text(str(given.pop("checkpoint", "")), _MOST_PATH),
         rule=plain(given.pop("rule", {}), MAX_DETAIL),
         seeds=plain(given.pop("seeds", {}), MAX_DETAIL),
@@ -106,7 +109,7 @@ def _whole_failure(
 
 
 def _kind(what: str | None, words: Raised) -> FailureKind:
-    with suppress(ValueError):
+    with suppress(ValueError, AttributeError):
         if what is not None:
             return FailureKind(what.removeprefix("training.").replace("_", "-"))
     return kind_of(words.type, words.message, words.traceback)
@@ -157,7 +160,7 @@ def _worker(message: str) -> int | None:
 def _whole(value: Any, default: int | None = None) -> int | None:
     with suppress(Exception):
         if value is not None:
-            return int(value)
+            return whole_step(value)
     return default
 
 
@@ -168,5 +171,7 @@ def _float(value: Any) -> float | None:
     return None
 
 
-def _floats(values: Iterable[Any]) -> list[float]:
-    return [number for value in values if (number := _float(value)) is not None]
+def _window(values: Iterable[Any]) -> "array[float]":
+    """Return the last numbers of what may be long, or never end."""
+    last = deque(itertools.islice(values, _MOST_OF_WINDOW), MAX_WINDOW)
+    return array("d", (number for value in last if (number := _float(value)) is not None))

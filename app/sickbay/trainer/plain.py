@@ -13,6 +13,8 @@ from sickbay.contract.fields import number_to_json
 
 HIDDEN, TOO_LARGE, TOO_DEEP = "(hidden)", "(too large)", "(too deep)"
 _MOST_DEPTH, _MOST_ITEMS, _MOST_TEXT, _MOST_KEY = 8, 1000, 2000, 200
+_MOST_VALUES = 20_000
+"""Values in all: objects that hold one another are a tree without end."""
 _INT64 = 1 << 63
 _SECRET = re.compile(
     r"(?:^|[_\-.])(?:password|passwd|pwd|secret|token|credentials?|api[_\-.]?key|access[_\-.]?key|"
@@ -24,6 +26,13 @@ _SECRET_VALUE = re.compile(
     r"eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*"
 )
 _LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+@dataclasses.dataclass(slots=True)
+class _Room:
+    """How many more values are read."""
+
+    left: int = _MOST_VALUES
 
 
 def text(value: str, most: int) -> str:
@@ -49,7 +58,7 @@ def plain(value: Any, most_bytes: int) -> dict[str, Any]:
 
     What cannot be JSON becomes its text; what is too deep, too long or too much is cut.
     """
-    made = _plain(_as_mapping(value), _MOST_DEPTH)
+    made = _plain(value, _MOST_DEPTH, _Room())
     if not isinstance(made, dict):
         made = {"value": made}
     return _cut(made, most_bytes)
@@ -77,7 +86,16 @@ def _as_mapping(value: Any) -> Any:
     return value
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _plain(value: Any, depth: int, room: _Room) -> Any:
+    """Return a value as JSON; whatever a foreign object's own methods do, this returns."""
+    room.left -= 1
+    try:
+        return _sound(value, depth, room)
+    except Exception:  # noqa: BLE001 (a setting that cannot be read must not cost the others)
+        return f"({type(value).__name__})"
+
+
+def _sound(value: Any, depth: int, room: _Room) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -86,31 +104,37 @@ def _plain(value: Any, depth: int) -> Any:
         return number_to_json(float(value))
     if isinstance(value, str):
         return without_secrets(text(value, _MOST_TEXT))
-    return _nested(value, depth) if depth else TOO_DEEP
+    if room.left <= 0:
+        return TOO_LARGE
+    return _nested(value, depth, room) if depth else TOO_DEEP
 
 
-def _nested(value: Any, depth: int) -> Any:
+def _nested(value: Any, depth: int, room: _Room) -> Any:
     value = _as_mapping(value) if not hasattr(value, "tolist") else value
     if isinstance(value, Mapping):
-        pairs = itertools.islice(value.items(), _MOST_ITEMS)
-        return {text(str(name), _MOST_KEY): _value(str(name), item, depth) for name, item in pairs}
+        pairs = itertools.islice(value.items(), max(0, min(_MOST_ITEMS, room.left)))
+        return dict(_setting(name, item, depth, room) for name, item in pairs)
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item, depth - 1) for item in itertools.islice(value, _MOST_ITEMS)]
+        items = itertools.islice(value, max(0, min(_MOST_ITEMS, room.left)))
+        return [_plain(item, depth - 1, room) for item in items]
     if isinstance(value, os.PathLike):
         return text(os.fsdecode(value), _MOST_TEXT)
-    return _odd(value)
+    return _odd(value, room)
 
 
-def _value(name: str, item: Any, depth: int) -> Any:
+def _setting(name: Any, item: Any, depth: int, room: _Room) -> tuple[str, Any]:
+    try:
+        key = str(name)
+    except Exception:  # noqa: BLE001 (as above)
+        key = f"({type(name).__name__})"
     shown = isinstance(item, int | float | None)
-    return HIDDEN if names_secret(name) and not shown else _plain(item, depth - 1)
+    hidden = names_secret(key) and not shown
+    return text(key, _MOST_KEY), HIDDEN if hidden else _plain(item, depth - 1, room)
 
 
-def _odd(value: Any) -> Any:
+def _odd(value: Any, room: _Room) -> Any:
     """Return a foreign number as one, everything else as its text."""
     with suppress(Exception):
         if getattr(value, "size", None) == 1 and hasattr(value, "tolist"):
-            return _plain(value.tolist(), 1)
-    with suppress(Exception):
-        return without_secrets(text(str(value), _MOST_TEXT))
-    return f"({type(value).__name__})"
+            return _plain(value.tolist(), 1, room)
+    return without_secrets(text(str(value), _MOST_TEXT))

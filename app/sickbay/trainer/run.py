@@ -1,8 +1,10 @@
 """A run, as a training script holds it."""
 
 import atexit
+import math
 import os
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,7 +23,7 @@ from sickbay.contract.event import (
     Level,
 )
 from sickbay.trainer import complaints
-from sickbay.trainer.columns import finite_time
+from sickbay.trainer.columns import finite_time, whole_step
 from sickbay.trainer.complaints import harmless
 from sickbay.trainer.failing import failure
 from sickbay.trainer.plain import plain, text
@@ -82,16 +84,14 @@ class Run:
             return
         try:
             at = finite_time(time, _clock())
-            self._step = self._step + 1 if step is None else int(step)
-            pairs = values.items()
-        except Exception as error:  # noqa: BLE001 (a point is not worth a training)
+            self._step = self._step + 1 if step is None else whole_step(step)
+            for series, value in values.items():
+                try:
+                    tray.put_point(series, value, self._step, at)
+                except Exception as error:  # noqa: BLE001 (a point is not worth a training)
+                    _refuse(tray, error)
+        except Exception as error:  # noqa: BLE001 (as above)
             _refuse(tray, error)
-            return
-        for series, value in pairs:
-            try:
-                tray.put_point(series, value, self._step, at)
-            except Exception as error:  # noqa: BLE001 (as above)
-                _refuse(tray, error)
 
     @harmless(None)
     def alert(self, title: str, text: str = "", level: str = "warn") -> None:
@@ -109,17 +109,23 @@ class Run:
 
     @harmless(None)
     def failure(
-        self, what: str | None = None, *, exception: BaseException | None = None, **fields: Any
+        self,
+        what: str | BaseException | None = None,
+        *,
+        exception: BaseException | None = None,
+        **fields: Any,
     ) -> None:
         """Tell of something that went wrong.
 
         Args:
             what: one of the kinds of ``contract.event.FailureKind``; told from the exception
-                where it is not said.
+                where it is not said, or where what was raised is given here.
             exception: what was raised.
             **fields: fields of ``contract.event.Failure``, such as ``step`` or ``samples``
                 (paths, or mappings with ``path``, ``loss``, ``index``); others become details.
         """
+        if isinstance(what, BaseException):
+            what, exception = None, exception or what
         if self._reporter is None or (exception is not None and self._told == id(exception)):
             return
         self._told = id(exception) if exception is not None else None
@@ -159,6 +165,7 @@ class Run:
         with suppress(ValueError):
             _open.remove(self)
         if reporter is not None:
+            timeout = _seconds(timeout)
             ending = Ending.FAILED if failed else Ending.STOPPED if stopped else Ending.FINISHED
             reporter.finish(ending, timeout)
 
@@ -201,6 +208,14 @@ def leave(run: Run, error: BaseException | None) -> None:
         run.finish(failed=error.code not in (None, 0))
     else:
         run.finish(stopped=error is not None)
+
+
+def _seconds(said: Any) -> float:
+    """Return how long leaving may take; what makes no sense must not cost the run's end."""
+    with suppress(Exception):
+        if not math.isnan(seconds := float(said)):
+            return min(max(seconds, 0.0), threading.TIMEOUT_MAX / 2)
+    return MOST_TO_FINISH
 
 
 def _cut(value: Any, most: int) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import sickbay.trainer as kit
 from sickbay.trainer import complaints
+from sickbay.trainer.complaints import harmless
 from sickbay.trainer.run import leave
 
 
@@ -40,6 +41,7 @@ class SummaryWriter:
         """Add one point; see ``Run.log``."""
         self._run.log({tag: scalar_value}, global_step, time=walltime)
 
+    @harmless(None)
     def add_scalars(
         self,
         main_tag: str,

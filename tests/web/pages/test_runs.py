@@ -10,6 +10,7 @@ from tests.runs.sending import NOON, Trainer, failure, points
 from tests.web.pages.desk import PAGE, Desk, text_of
 
 from sickbay.contract.event import Alert, Ending, FailureKind, Finish, Heartbeat, Level, Sample
+from sickbay.contract.fields import MAX_COUNT
 
 HOSTILE = f"night {scanned.CANARY} run"
 
@@ -175,6 +176,18 @@ def test_values_at_the_ends_of_floats_and_clocks_do_no_harm(desk: Desk) -> None:
     answer = desk.client.get(f"/runs/{trainer.run}", headers=PAGE)
     assert answer.status_code == 200
     assert "nan" not in "".join(re.findall(r' d="([^"]*)"', answer.text))
+
+
+def test_numbers_at_the_ends_of_64_bits_do_no_harm(desk: Desk) -> None:
+    most = (1 << 63) - 1
+    ranks = [Trainer(desk.database, name="far", rank=n, seq=(1 << 62) - 9) for n in range(3)]
+    for trainer in ranks:
+        trainer.log(points("loss", [-most - 1, most], [1.0, math.nan], [NOON, NOON]))
+        trainer.log(Heartbeat(MAX_COUNT, {"queue": MAX_COUNT, "spool": MAX_COUNT}))
+    ranks[0].log(failure("", what=FailureKind.LOSS_SPIKE, exception_type="", step=most))
+    run = f"/runs/{ranks[0].run}"
+    for path in ("/runs", run, f"{run}/groups/1", desk.base):
+        _page(desk, path)
 
 
 def test_the_overview_names_what_runs_and_what_broke(desk: Desk) -> None:

@@ -105,9 +105,10 @@ def combined(parts: Sequence[Buckets]) -> Buckets:
     rows = np.concatenate([*parts, no_buckets()])
     if len(rows) < 2:  # noqa: PLR2004 (one bucket needs no other)
         return rows
-    if not bool((np.diff(rows["bucket"]) >= 0).all()):
+    # Compared, not subtracted: a difference of two buckets may not fit 64 bits.
+    if not bool((rows["bucket"][1:] >= rows["bucket"][:-1]).all()):
         rows = rows[np.argsort(rows["bucket"], kind="stable")]
-    if bool((np.diff(rows["bucket"]) > 0).all()):
+    if bool((rows["bucket"][1:] > rows["bucket"][:-1]).all()):
         return rows
     return _grouped({name: rows[name] for name in BUCKET.names or ()})
 

@@ -28,7 +28,9 @@ def columns(buckets: Buckets) -> dict[str, list[Any]]:
     # A sum may leave the range of floats, or round past an extreme; a mean never does.
     inside = np.clip(np.where(np.isfinite(mean), mean, 0.0), buckets["low"], buckets["high"])
     made["mean"] = _or_null(inside.tolist(), some)
-    made["odd_step"] = _or_null(buckets["odd_step"].tolist(), buckets["odd_step"] != MOST)
+    # By their counts: a point that is not finite may stand at the last step there can be.
+    odd = buckets["nan"] + buckets["pos_inf"] + buckets["neg_inf"] > 0
+    made["odd_step"] = _or_null(buckets["odd_step"].tolist(), odd)
     for name in ("began", "ended"):
         made[name] = (buckets[name] / MICROSECOND).tolist()
     made["step"] = np.minimum(

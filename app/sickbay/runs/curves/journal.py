@@ -14,15 +14,15 @@ from sickbay.runs.curves.points import MICROSECOND, Points
 
 _HEAD = struct.Struct("<HI")
 _COLUMN = 8
-_FARTHEST = float(1 << 62)
-"""Microseconds: times beyond some 146,000 years are cut there."""
+_FARTHEST = (1 << 62) / MICROSECOND
+"""Seconds: times beyond some 146,000 years are cut there."""
 
 
 def segment(points: event.Points) -> bytes:
     """Return an event's points as a segment; its times are rounded to microseconds."""
     name = points.series.encode()
     seconds = np.frombuffer(points.times, np.float64)
-    times = np.rint(np.clip(seconds * MICROSECOND, -_FARTHEST, _FARTHEST)).astype("<i8")
+    times = np.rint(np.clip(seconds, -_FARTHEST, _FARTHEST) * MICROSECOND).astype("<i8")
     return b"".join(
         (
             _HEAD.pack(len(name), len(points)),
