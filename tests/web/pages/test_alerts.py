@@ -145,6 +145,7 @@ def test_a_rule_is_paused_resumed_and_removed(admin: TestClient) -> None:
         ("channel", "7", "Choose at least one channel"),
         ("threshold", "0", "must be from 1 to"),
         ("threshold", "many", "must be a whole number"),
+        ("window", "0" * 5000 + "1", "must be a whole number"),
         ("window", "0", "must be from 1 to"),
         ("data-set", "no such", "no data set of that name"),
         ("only", "no-such-kind", "narrowed to something that does not exist"),

@@ -31,6 +31,7 @@ from sickbay.web.strict_body import FormFields
 router = APIRouter(prefix="/alerts")
 
 Id = Annotated[int, Path(ge=1, le=INT64_MOST)]
+_DIGITS = 19  # fewer always fit into 64 bits
 _UNFIT = HTTPStatus.UNPROCESSABLE_ENTITY
 _AGAIN_S = 2
 """Seconds after which a browser asks again how a message fares."""
@@ -185,6 +186,6 @@ def _draft(kind: RuleKind, typed: RuleTyped) -> Draft:
 
 def _numbers(texts: Sequence[str], what: str) -> list[int]:
     for text in texts:
-        if not (text.isascii() and text.isdecimal()) or int(text[:20]) > INT64_MOST:
+        if not (text.isascii() and text.isdecimal() and len(text) < _DIGITS):
             raise BadInput(f"The {what} must be a whole number.")
     return [int(text) for text in texts]
