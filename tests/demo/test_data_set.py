@@ -11,7 +11,7 @@ from sickbay.demo.scenes import SCENES, draw
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("demo") / "data"
+    made = tmp_path_factory.mktemp("demo") / "state" / "data"
     data_set.make(made)
     return made
 
@@ -38,3 +38,7 @@ def test_a_folder_that_is_in_the_way_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed, match="cannot be written"):
         data_set.make(tmp_path / "data")
     assert list((tmp_path / "data").iterdir()) == []
+
+
+def test_the_state_it_lies_in_is_for_its_owner_alone(root: Path) -> None:
+    assert root.parent.stat().st_mode & 0o077 == 0

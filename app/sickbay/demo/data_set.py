@@ -36,7 +36,9 @@ def make(root: Path) -> None:
         StorageFailed: the folder exists, or cannot be written.
     """
     try:
-        root.mkdir(parents=True)
+        # The folder above is the demo's state, and for its owner alone.
+        root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        root.mkdir()
         for path, data in _files():
             target = root / path
             target.parent.mkdir(parents=True, exist_ok=True)
