@@ -319,3 +319,15 @@ def test_a_timeout_that_makes_no_sense_does_not_cost_the_end(online: Ward, timeo
     run.finish(timeout=timeout)
     assert online.points("loss") == [(0, 1.0)]
     assert len(online.of(Finish)) == 1
+
+
+@pytest.mark.parametrize("seed", [1 << 63, (1 << 64) - 1])
+def test_a_seed_that_needs_all_64_bits_does_not_cost_the_run(seed: int, online: Ward) -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra trainer")
+    torch.manual_seed(seed)
+    run = sickbay.init("seeded")
+    run.log({"loss": 1.0}, step=1)
+    run.finish()
+    torch.manual_seed(0)
+    assert online.points("loss") == [(1, 1.0)]
+    assert online.openings[0].seeds["torch"] == str(seed)

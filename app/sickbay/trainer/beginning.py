@@ -61,8 +61,8 @@ def _opening(place: Surroundings, name: str) -> Opening:
         world_size=place.rank.world_size,
         host=place.host,
         started=round(time.time(), 3),
-        environment=at_once(),
-        seeds=known_seeds(),
+        environment=plain(at_once(), MAX_FACTS),
+        seeds=plain(known_seeds(), MAX_FACTS),  # torch's may need 64 bits without a sign
     )
 
 
