@@ -45,7 +45,7 @@ def test_link_cookie_token_and_query_are_not_logged_even_when_we_fail(
     assert program.get(f"/api/v1/me?token={token}").status_code == 500
     written = log()
     assert "GET /api/v1/me 500" in written
-    for secret in (link, cookie, token, token.rpartition("_")[2], "canary-in-query"):
+    for secret in (link, cookie, token, token.split("_", 2)[2], "canary-in-query"):
         assert secret not in written
 
 
