@@ -17,6 +17,20 @@ class Fault:
     ran_out: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a picture is compared by with the rest of its set.
+
+    Attributes:
+        hash: perceptual hash, 64 bits without sign; nothing where the picture is too plain for
+            one to say anything.
+        brightness: mean of its grey values, 0 to 255.
+    """
+
+    hash: int | None
+    brightness: float
+
+
 @dataclass(slots=True)
 class Evidence:
     """Facts of one picture as its decoder found them; sizes in pixels, ``trailing`` in bytes.
@@ -33,6 +47,7 @@ class Evidence:
     trailing: int = 0
     unchecked: bool = False
     fault: Fault | None = None
+    traits: Traits | None = None
 
     @property
     def cut(self) -> bool:
@@ -52,7 +67,7 @@ class Examined:
 
     ``stat`` is (device, inode, ctime in ns); ``thumbnail`` is a WebP picture of a held sample.
     The findings do not yet name their file. ``head`` is the file's first bytes in hexadecimal,
-    where no decoder may see it again.
+    where no decoder may see it again. ``traits`` are there for sound pictures only.
     """
 
     size: int | None = None
@@ -66,3 +81,4 @@ class Examined:
     findings: tuple[Finding, ...] = ()
     thumbnail: bytes | None = None
     head: str | None = None
+    traits: Traits | None = None
