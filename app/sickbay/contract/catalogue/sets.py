@@ -1,0 +1,24 @@
+"""What only a look at the whole data set shows."""
+
+from sickbay.contract.catalogue.row import Row
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "set.split-leak",
+        "block",
+        "The same content stands in more than one split.",
+        "Keep it in one split only; decide all copies together.",
+    ),
+    Row(
+        "set.class-missing",
+        "warn",
+        "A class has no sample in one of the splits.",
+        "Split again so that every class stands in every split.",
+    ),
+    Row(
+        "set.drift",
+        "note",
+        "Two splits differ more than chance explains in labels, sizes or brightness.",
+        "Check how the splits were made; split again at random if the difference is not meant.",
+    ),
+)
