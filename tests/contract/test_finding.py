@@ -9,7 +9,9 @@ from hypothesis import strategies as some
 from sickbay.contract.defects import Severity, defect
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import (
+    MAX_LABELS,
     MAX_MESSAGE,
+    Depth,
     FileRecord,
     Finding,
     Record,
@@ -19,6 +21,7 @@ from sickbay.contract.finding import (
     to_line,
 )
 from sickbay.contract.paths import SamplePath, leaves_root
+from sickbay.contract.policy import Policy
 from sickbay.contract.read_record import from_line
 
 CODES = ["file.empty", "image.truncated", "image.duplicate", "set.split-leak", "decoder.crashed"]
@@ -59,14 +62,27 @@ def samples(draw: some.DrawFn) -> SampleRecord:
         format=draw(some.none() | TEXT),
         mode=draw(some.none() | TEXT),
         findings=draw(FINDINGS),
+        decoded=draw(some.booleans()),
     )
+
+
+LABEL_COUNTS = some.dictionaries(LABEL, COUNT, max_size=3)
 
 
 @some.composite
 def summaries(draw: some.DrawFn) -> SummaryRecord:
     clean, held, skipped = (draw(some.integers(0, 1000)) for _ in range(3))
     counts = some.dictionaries(TEXT, some.integers(0, 9), max_size=3)
-    return SummaryRecord(clean + held + skipped, clean, held, skipped, draw(counts), draw(counts))
+    return SummaryRecord(
+        clean + held + skipped,
+        clean,
+        held,
+        skipped,
+        draw(counts),
+        draw(counts),
+        labels=draw(some.dictionaries(LABEL, LABEL_COUNTS, max_size=3)),
+        findings=draw(FINDINGS),
+    )
 
 
 RECORDS = (
@@ -77,7 +93,9 @@ RECORDS = (
         dataset=TEXT,
         layout=TEXT,
         classes=some.lists(TEXT, max_size=3).map(tuple),
-        records=some.just(1),
+        policy=some.just(Policy().to_json()) | some.just({}),
+        depth=some.sampled_from(Depth),
+        records=some.just(2),
     )
     | some.builds(FileRecord, path=PATHS.map(SamplePath), findings=FINDINGS)
 )
@@ -120,6 +138,7 @@ ODD: dict[str, Callable[[dict[str, Any]], object]] = {
     "a short digest": lambda value: value.update(sha256="ab"),
     "a split with a line break": lambda value: value.update(split="a\nb"),
     "held against its findings": lambda value: value.update(held=False),
+    "decoded as a number": lambda value: value.update(decoded=1),
     "held as a number": lambda value: value.update(held=1),
     "findings that are no list": lambda value: value.update(findings={}),
     "a finding that is no object": lambda value: value.update(findings=[1]),
@@ -155,15 +174,39 @@ def test_a_sample_record_with_something_odd_is_refused(
     ],
 )
 def test_a_summary_that_does_not_add_up_is_refused(summary: dict[str, Any]) -> None:
-    value = {"kind": "summary", "reasons": {}, "codes": {}} | summary
+    rest = {"kind": "summary", "reasons": {}, "codes": {}, "labels": {}, "findings": []}
+    value = rest | summary
     with pytest.raises(BadInput):
         from_line(json.dumps(value).encode())
 
 
 def test_records_of_another_version_are_refused() -> None:
-    line = to_line(ScanRecord("animals", "imagefolder", ("cat",), records=2))
+    line = to_line(ScanRecord("animals", "imagefolder", ("cat",), records=1))
     with pytest.raises(BadInput, match="update the older side"):
         from_line(line)
+
+
+def test_a_header_with_a_policy_or_depth_that_is_none_is_refused() -> None:
+    value = json.loads(to_line(ScanRecord("animals", "imagefolder", ())))
+    odds: list[dict[str, Any]] = [
+        {"policy": {"min_side": -1}},
+        {"policy": []},
+        {"depth": "deep"},
+        {"depth": []},
+    ]
+    for odd in odds:
+        with pytest.raises(BadInput):
+            from_line(json.dumps(value | odd).encode())
+
+
+def test_a_summary_counts_a_bounded_number_of_labels() -> None:
+    def line(number: int) -> bytes:
+        labels = {"train": {f"{label}": 1 for label in range(number)}}
+        return to_line(SummaryRecord(0, 0, 0, 0, labels=labels))
+
+    from_line(line(MAX_LABELS))
+    with pytest.raises(BadInput, match="more than 10,000 labels"):
+        from_line(line(MAX_LABELS + 1))
 
 
 def test_a_finding_made_by_its_code_has_the_severity_of_the_catalogue() -> None:

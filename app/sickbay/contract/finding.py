@@ -9,15 +9,25 @@ bytes. Lines are read back in ``read_record``.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Any, TypeAlias
 
 from sickbay.contract.defects import Severity, defect
 from sickbay.contract.paths import SamplePath
 
-RECORDS_VERSION = 1
+RECORDS_VERSION = 2
 MAX_MESSAGE = 500
 MAX_DETAIL_BYTES = 8192
 MAX_FINDINGS = 1000
+MAX_LABELS = 10_000
+"""Counts of labels in a summary, over all splits; with more it holds none."""
+
+
+class Depth(StrEnum):
+    """How far into the content a scan looks."""
+
+    FULL = "full"
+    STRUCTURE = "structure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +55,26 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ScanRecord:
-    """The header: what was scanned, and how."""
+    """The header: what was scanned, and how.
+
+    ``policy`` is all of it, as ``Policy.to_json`` writes it; under the depth ``structure``
+    nothing was decoded.
+    """
 
     dataset: str
     layout: str
     classes: tuple[str, ...]
+    policy: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    depth: Depth = Depth.FULL
     records: int = RECORDS_VERSION
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRecord:
-    """One sample: its facts and findings. Unknown facts are nothing (``null``)."""
+    """One sample: its facts and findings. Unknown facts are nothing (``null``).
+
+    ``decoded`` says that a decoder or parser went through its content.
+    """
 
     path: SamplePath
     split: str
@@ -68,6 +87,7 @@ class SampleRecord:
     format: str | None
     mode: str | None
     findings: tuple[Finding, ...] = ()
+    decoded: bool = False
 
     @property
     def held(self) -> bool:
@@ -85,7 +105,10 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRecord:
-    """The totals: found = clean + held + skipped, always."""
+    """The totals: found = clean + held + skipped, always.
+
+    ``labels`` counts samples by split and label; ``findings`` are of the set as a whole.
+    """
 
     found: int
     clean: int
@@ -93,6 +116,8 @@ class SummaryRecord:
     skipped: int
     reasons: Mapping[str, int] = field(default_factory=dict)
     codes: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
 
 
 Record: TypeAlias = ScanRecord | SampleRecord | FileRecord | SummaryRecord
@@ -100,11 +125,12 @@ Record: TypeAlias = ScanRecord | SampleRecord | FileRecord | SummaryRecord
 
 def to_line(record: Record) -> bytes:
     """Return the record as one line of NDJSON, with its line feed."""
-    fields = _fields(record)
-    text = json.dumps(
-        fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    )
-    return text.encode("utf-8") + b"\n"
+    return _encode(_fields(record)).encode("utf-8") + b"\n"
+
+
+_encode = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+).encode
 
 
 def _fields(record: Record) -> dict[str, Any]:
@@ -140,6 +166,7 @@ _SAMPLE_FACTS = (
     "height",
     "format",
     "mode",
+    "decoded",
 )
 
 

@@ -11,8 +11,10 @@ from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import (
     MAX_DETAIL_BYTES,
     MAX_FINDINGS,
+    MAX_LABELS,
     MAX_MESSAGE,
     RECORDS_VERSION,
+    Depth,
     FileRecord,
     Finding,
     Record,
@@ -21,6 +23,7 @@ from sickbay.contract.finding import (
     SummaryRecord,
 )
 from sickbay.contract.paths import from_record
+from sickbay.contract.policy import Policy
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SPLIT = re.compile(r"[^\x00-\x1f]{0,255}")
@@ -52,13 +55,24 @@ def _read_scan(value: dict[str, Any]) -> ScanRecord:
             f"These records are not of version {RECORDS_VERSION}; update the older side."
         )
     classes = tuple(_text(name, 255) for name in _list(value.pop("classes"), 1_000_000))
+    policy = _dict(value.pop("policy"))
+    Policy.from_json(policy)
     return ScanRecord(
         dataset=_text(value.pop("dataset"), 255),
         layout=_text(value.pop("layout"), 32),
         classes=classes,
+        policy=policy,
+        depth=_depth(value.pop("depth")),
         records=value.pop("records"),
         **value,
     )
+
+
+def _depth(value: Any) -> Depth:
+    try:
+        return Depth(value)
+    except ValueError:
+        raise BadInput(f"A scan's depth is none of {', '.join(Depth)}.") from None
 
 
 def _read_sample(value: dict[str, Any]) -> SampleRecord:
@@ -78,6 +92,7 @@ def _read_sample(value: dict[str, Any]) -> SampleRecord:
         format=None if (name := value.pop("format")) is None else _text(name, 32),
         mode=None if (name := value.pop("mode")) is None else _text(name, 32),
         findings=_findings(value.pop("findings")),
+        decoded=_truth(value.pop("decoded")),
         **value,
     )
     if record.held is not held:
@@ -100,7 +115,27 @@ def _read_summary(value: dict[str, Any]) -> SummaryRecord:
     )
     if numbers["found"] != numbers["clean"] + numbers["held"] + numbers["skipped"]:
         raise BadInput("A summary's numbers do not add up.")
-    return SummaryRecord(**numbers, reasons=reasons, codes=codes, **value)
+    return SummaryRecord(
+        **numbers,
+        reasons=reasons,
+        codes=codes,
+        labels=_labels(value.pop("labels")),
+        findings=_findings(value.pop("findings")),
+        **value,
+    )
+
+
+def _labels(value: Any) -> dict[str, dict[str, int]]:
+    labels = {
+        _matching(_SPLIT, split, "split"): {
+            _matching(_SPLIT, label, "label"): _sure(_count(number))
+            for label, number in _dict(counts).items()
+        }
+        for split, counts in _dict(value).items()
+    }
+    if sum(map(len, labels.values())) > MAX_LABELS:
+        raise BadInput(f"A summary counts more than {MAX_LABELS:,} labels.")
+    return labels
 
 
 _READERS: dict[Any, Callable[[dict[str, Any]], Record]] = {
@@ -148,6 +183,12 @@ def _text(value: Any, limit: int) -> str:
 def _matching(pattern: re.Pattern[str], value: Any, name: str) -> str:
     if not isinstance(value, str) or not pattern.fullmatch(value):
         raise BadInput(f"A record's {name} is malformed.")
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadInput("A record holds something else where true or false belongs.")
     return value
 
 

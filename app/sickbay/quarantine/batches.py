@@ -161,4 +161,15 @@ def _record(fields: Mapping[str, Any]) -> SampleRecord:
     )
 
 
-_FACTS = ("split", "label", "size", "mtime_ns", "sha256", "width", "height", "format", "mode")
+_FACTS = (
+    "split",
+    "label",
+    "size",
+    "mtime_ns",
+    "sha256",
+    "width",
+    "height",
+    "format",
+    "mode",
+    "decoded",
+)
