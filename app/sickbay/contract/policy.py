@@ -56,7 +56,7 @@ class Policy:
         blurry_below: score 0 to 1, of how sharp the edges are.
         low_information_below: score 0 to 1, of how much the pixels differ.
         odd_aspect_beyond: longer side by shorter side.
-        odd_size_beyond: times larger or smaller than the middle picture of the set.
+        odd_size_factor: times larger or smaller than the middle picture of the set.
     """
 
     severities: Mapping[str, str] = field(
@@ -71,14 +71,14 @@ class Policy:
     expect_shape: tuple[int | None, ...] | None = field(default=None, metadata={"read": shape})
     box_tolerance: float = number(1.0, 0, 10_000)
     min_side: int = whole(32, 0, 100_000)
-    near_duplicate_distance: int = whole(6, 0, 32)
+    near_duplicate_distance: int = whole(4, 0, 10)
     drift_threshold: float = number(0.1, 0, 1)
     dark_below: float = number(0.32, 0, 1)
     light_above: float = number(0.95, 0, 1)
     blurry_below: float = number(0.3, 0, 1)
     low_information_below: float = number(0.3, 0, 1)
     odd_aspect_beyond: float = number(3.0, 1, 1_000_000)
-    odd_size_beyond: float = number(10.0, 1, 1_000_000)
+    odd_size_factor: float = number(10.0, 1, 1_000_000)
 
     @classmethod
     def from_json(cls, value: Any) -> "Policy":
