@@ -4,22 +4,22 @@ Started by tests instead of the real child, which it is but for the planted beha
 """
 
 import ctypes
-import json
 import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from sickbay.scanner import child, decode
 from sickbay.scanner.evidence import Examined
-from sickbay.scanner.limits import Limits
+from sickbay.scanner.task import Setup
 
 COMMAND = (sys.executable, "-I", str(Path(__file__)))
 _examine = decode.examine
 
 
-def _planted(data: bytes, suffix: str, limits: Limits, *, careful: bool = False) -> Examined:
-    if b"PLANT-SEGFAULT" in data and not (careful and b"ONLY-QUICK" in data):
+def _planted(data: bytes, suffix: str, setup: Setup, **given: Any) -> Examined:
+    if b"PLANT-SEGFAULT" in data and not (given["careful"] and b"ONLY-QUICK" in data):
         os.write(2, b"corrupted double-linked list\n")
         ctypes.string_at(0)
     if b"PLANT-ABORT" in data:
@@ -37,9 +37,9 @@ def _planted(data: bytes, suffix: str, limits: Limits, *, careful: bool = False)
         return Examined(size="many")  # type: ignore[arg-type]
     if b"PLANT-PRINT" in data:
         os.write(2, b"decoder: something is odd \x1b[31m\n")
-    return _examine(data, suffix, limits, careful=careful)
+    return _examine(data, suffix, setup, **given)
 
 
 if __name__ == "__main__":
     decode.examine = _planted
-    child.main(Limits(**json.loads(sys.argv[1])))
+    child.main()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sickbay.contract.finding import FileRecord, SampleRecord, ScanRecord, SummaryRecord
-from sickbay.scanner import Examined, Limits, scan
+from sickbay.scanner import Examined, Setup, scan
 from sickbay.scanner.decode import examine
 
 
@@ -65,14 +65,14 @@ def codes(findings: Sequence[Any]) -> list[str]:
     return [finding.code for finding in findings]
 
 
-def said(data: bytes, suffix: str = ".jpg", limits: Limits | None = None) -> list[str]:
+def said(data: bytes, suffix: str = ".jpg", setup: Setup | None = None) -> list[str]:
     """Codes of what is found in one picture, without a child."""
-    return codes(examined(data, suffix, limits).findings)
+    return codes(examined(data, suffix, setup).findings)
 
 
-def examined(data: bytes, suffix: str = ".jpg", limits: Limits | None = None) -> Examined:
+def examined(data: bytes, suffix: str = ".jpg", setup: Setup | None = None) -> Examined:
     """Check one picture in this process."""
-    return examine(data, suffix, limits or Limits())
+    return examine(data, suffix, setup or Setup())
 
 
 def held(data: bytes, suffix: str = ".jpg") -> bool:

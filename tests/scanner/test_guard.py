@@ -13,14 +13,15 @@ from tests.scanner.planted import COMMAND
 from tests.scanner.recorded import codes
 
 from sickbay.contract.errors import Busy, SickbayError
-from sickbay.scanner import Guard, Guards, Limits
+from sickbay.scanner import Guard, Guards, Limits, Setup, Task
+from sickbay.scanner.guard import Below
 
 SOUND = jpeg(1)
 
 
 @pytest.fixture
 def guard() -> Iterator[Guard]:
-    with Guard(Limits(cpu_seconds=0.5), COMMAND) as made:
+    with Guard(Setup(Limits(cpu_seconds=0.5)), COMMAND) as made:
         yield made
 
 
@@ -43,7 +44,7 @@ def planted(word: bytes) -> bytes:
 def test_a_file_that_kills_its_decoder_is_held_and_keeps_its_hash(
     guard: Guard, word: bytes, code: str, how: str
 ) -> None:
-    found = guard.check(planted(word), ".jpg")
+    found = guard.check_bytes(planted(word), "a.jpg")
     (finding,) = found.findings
     assert (finding.code, finding.severity, finding.detail["how"]) == (code, "block", how)
     assert found.sha256 is not None
@@ -52,9 +53,11 @@ def test_a_file_that_kills_its_decoder_is_held_and_keeps_its_hash(
 
 
 def test_a_hang_ends_at_the_deadline() -> None:
-    with Guard(Limits(wall_seconds=1), COMMAND) as guard:
-        assert codes(guard.check(planted(b"PLANT-SLEEP"), ".jpg").findings) == ["decoder.timed-out"]
-        assert guard.check(SOUND, ".jpg").findings == ()
+    with Guard(Setup(Limits(wall_seconds=1)), COMMAND) as guard:
+        assert codes(guard.check_bytes(planted(b"PLANT-SLEEP"), "a.jpg").findings) == [
+            "decoder.timed-out"
+        ]
+        assert guard.check_bytes(SOUND, "a.jpg").findings == ()
 
 
 @pytest.mark.parametrize("depth", [1, 63, 64, 300])
@@ -62,27 +65,27 @@ def test_a_sound_picture_is_sound_however_deep_it_lies(tmp_path: Path, depth: in
     name = "/".join("d" * depth) + "/a.jpg"
     write(tmp_path, name, SOUND)
     with Guard() as guard:
-        (found,) = guard.check_files(str(tmp_path), [name.encode()])
+        (found,) = guard.check(Below(str(tmp_path)), [Task(name.encode())])
     assert found.findings == ()
 
 
 def test_what_a_dying_decoder_printed_is_evidence(guard: Guard) -> None:
-    (finding,) = guard.check(planted(b"PLANT-SEGFAULT"), ".jpg").findings
+    (finding,) = guard.check_bytes(planted(b"PLANT-SEGFAULT"), "a.jpg").findings
     assert finding.detail["stderr"] == "corrupted double-linked list"
 
 
 def test_a_crash_of_one_decoder_is_a_note_where_the_other_reads_the_file(guard: Guard) -> None:
-    found = guard.check(planted(b"PLANT-SEGFAULT ONLY-QUICK"), ".jpg")
+    found = guard.check_bytes(planted(b"PLANT-SEGFAULT ONLY-QUICK"), "a.jpg")
     (finding,) = found.findings
     assert (finding.code, finding.severity) == ("decoder.crashed", "note")
     assert (found.width, found.height) == (160, 120)
 
 
 def test_what_a_decoder_prints_is_kept_with_the_finding_it_explains(guard: Guard) -> None:
-    (finding,) = guard.check(truncated(planted(b"PLANT-PRINT")), ".jpg").findings
+    (finding,) = guard.check_bytes(truncated(planted(b"PLANT-PRINT")), "a.jpg").findings
     assert finding.code == "image.truncated"
     assert finding.detail["stderr"] == "decoder: something is odd  [31m"
-    (finding,) = guard.check(truncated(SOUND), ".jpg").findings
+    (finding,) = guard.check_bytes(truncated(SOUND), "a.jpg").findings
     assert "stderr" not in finding.detail
 
 
@@ -91,7 +94,9 @@ def test_only_the_culprit_of_a_batch_is_blamed(guard: Guard, tmp_path: Path) -> 
     for number in range(10):
         data = planted(words[number]) if number in words else jpeg(number)
         write(tmp_path, f"{number}.jpg", data)
-    found = guard.check_files(str(tmp_path), [f"{number}.jpg".encode() for number in range(10)])
+    found = guard.check(
+        Below(str(tmp_path)), [Task(f"{number}.jpg".encode()) for number in range(10)]
+    )
     blamed = {number: codes(item.findings) for number, item in enumerate(found) if item.findings}
     assert blamed == {
         3: ["decoder.crashed"],
@@ -109,35 +114,35 @@ def test_only_the_culprit_of_a_batch_is_blamed(guard: Guard, tmp_path: Path) -> 
 )
 def test_a_child_that_cannot_start_is_no_fault_of_any_file(command: tuple[str, ...]) -> None:
     with Guard(command=command) as guard, pytest.raises(SickbayError, match="cannot be started"):
-        guard.check(SOUND, ".jpg")
+        guard.check_bytes(SOUND, "a.jpg")
 
 
 def test_a_root_that_goes_away_makes_its_files_unreadable(guard: Guard, tmp_path: Path) -> None:
-    found = guard.check_files(str(tmp_path / "gone"), [b"a.jpg", b"b.jpg"])
+    found = guard.check(Below(str(tmp_path / "gone")), [Task(b"a.jpg"), Task(b"b.jpg")])
     assert [codes(item.findings) for item in found] == [["file.unreadable"]] * 2
 
 
 def test_a_child_killed_from_outside_is_replaced() -> None:
     with Guard() as guard:
-        assert guard.check(SOUND, ".jpg").findings == ()
+        assert guard.check_bytes(SOUND, "a.jpg").findings == ()
         assert guard._child is not None  # noqa: SLF001 (there is no other way to hit it)
         guard._child._process.kill()  # noqa: SLF001 (as above)
-        assert guard.check(SOUND, ".jpg").findings == ()
+        assert guard.check_bytes(SOUND, "a.jpg").findings == ()
 
 
 def test_a_picture_of_more_memory_than_allowed_is_held_by_the_real_decoder() -> None:
     data = encoded(Image.new("RGB", (6000, 6000)), "TIFF", compression="tiff_deflate")
-    with Guard(Limits(memory=64 << 20)) as guard:
-        assert "decoder.out-of-memory" in codes(guard.check(data, ".tif").findings)
+    with Guard(Setup(Limits(memory=64 << 20))) as guard:
+        assert "decoder.out-of-memory" in codes(guard.check_bytes(data, "a.tif").findings)
     with Guard() as guard:
-        assert guard.check(data, ".tif").findings == ()
+        assert guard.check_bytes(data, "a.tif").findings == ()
 
 
 def test_a_bomb_of_a_png_costs_neither_time_nor_memory() -> None:
     side = 13_300
     bomb = raw_png(side, side, bytes((1 + side) * side), colour=0)
-    with Guard(Limits(memory=64 << 20)) as guard:
-        assert codes(guard.check(bomb, ".png").findings) == ["image.huge"]
+    with Guard(Setup(Limits(memory=64 << 20))) as guard:
+        assert codes(guard.check_bytes(bomb, "a.png").findings) == ["image.huge"]
 
 
 def test_a_preview_is_encoded_anew_and_no_larger_than_asked(guard: Guard) -> None:
@@ -176,7 +181,7 @@ def test_several_threads_share_a_pool() -> None:
 
     def check() -> None:
         for _ in range(5):
-            item = guards.check(SOUND, ".jpg")
+            item = guards.check_bytes(SOUND, "a.jpg")
             found.append((item.width, item.height))
 
     threads = [threading.Thread(target=check) for _ in range(6)]
@@ -197,7 +202,7 @@ def test_a_busy_pool_says_so_instead_of_waiting_for_ever() -> None:
 
 def test_a_closed_pool_leaves_no_process_behind() -> None:
     guards = Guards(1)
-    guards.check(SOUND, ".jpg")
+    guards.check_bytes(SOUND, "a.jpg")
     with guards.one() as guard:
         assert guard._child is not None  # noqa: SLF001 (its process is what this is about)
         pid = guard._child._process.pid  # noqa: SLF001 (as above)
@@ -209,7 +214,7 @@ def test_a_closed_pool_leaves_no_process_behind() -> None:
 
 def test_a_child_ends_when_its_guard_is_gone() -> None:
     guard = Guard()
-    guard.check(SOUND, ".jpg")
+    guard.check_bytes(SOUND, "a.jpg")
     assert guard._child is not None  # noqa: SLF001 (its process is what this is about)
     process = guard._child._process  # noqa: SLF001 (as above)
     assert process.stdin is not None
@@ -223,7 +228,7 @@ def test_the_child_inherits_no_secrets_and_no_files(
 ) -> None:
     monkeypatch.setenv("SICKBAY_SOMETHING", "private")
     with (tmp_path / "open").open("wb"), Guard() as guard:
-        guard.check(SOUND, ".jpg")
+        guard.check_bytes(SOUND, "a.jpg")
         assert guard._child is not None  # noqa: SLF001 (its process is what this is about)
         process = Path(f"/proc/{guard._child._process.pid}")  # noqa: SLF001 (as above)
         assert b"SICKBAY" not in (process / "environ").read_bytes()

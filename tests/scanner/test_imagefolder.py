@@ -1,6 +1,7 @@
 """Walking image folders: what is a sample, what is skipped and why."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,18 @@ from hypothesis import strategies as st
 from tests.pictures import jpeg, write
 
 from sickbay.contract.errors import BadInput
-from sickbay.scanner.sources import Found, Skipped
-from sickbay.scanner.sources.imagefolder import walk
+from sickbay.contract.policy import Policy
+from sickbay.scanner.sources import Found, Item, Skipped, imagefolder
+from sickbay.scanner.trees.local import LocalTree
 
 PICTURE = jpeg(0, (40, 40))
 
 
-def walked(root: Path) -> dict[str, Found | Skipped]:
+def walk(root: str) -> Iterator[Item]:
+    return imagefolder.read(LocalTree(root), Policy()).items()
+
+
+def walked(root: Path) -> dict[str, Item]:
     return {item.raw.decode("utf-8", "backslashreplace"): item for item in walk(str(root))}
 
 

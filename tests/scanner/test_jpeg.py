@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.pictures import encoded, jpeg, picture, truncated, zeroed
 from tests.scanner.recorded import examined, held, said
 
-from sickbay.scanner import Limits
+from sickbay.scanner import Setup
 from sickbay.scanner.decode import examine
 from sickbay.scanner.markers import walk
 
@@ -163,6 +163,6 @@ def test_a_lossless_jpeg_never_reaches_the_decoder_that_corrupts_memory() -> Non
 
 
 def test_the_careful_way_leaves_libjpeg_turbo_out_and_still_sees_truncation() -> None:
-    assert examine(SOUND, ".jpg", Limits(), careful=True).findings == ()
-    cut = examine(truncated(SOUND), ".jpg", Limits(), careful=True)
+    assert examine(SOUND, ".jpg", Setup(), careful=True).findings == ()
+    cut = examine(truncated(SOUND), ".jpg", Setup(), careful=True)
     assert [finding.code for finding in cut.findings] == ["image.truncated"]

@@ -8,7 +8,8 @@ from PIL import Image
 from tests.pictures import encoded, gif, jpeg, picture, png, truncated
 from tests.scanner.recorded import examined, held, said
 
-from sickbay.scanner import Limits, webp
+from sickbay.contract.policy import Policy
+from sickbay.scanner import Limits, Setup, webp
 
 KINDS = [
     ("WEBP", ".webp", {}),
@@ -48,7 +49,7 @@ def test_an_animation_is_noted_and_a_cut_in_a_later_frame_is_seen() -> None:
 
 
 def test_frames_beyond_the_limit_stay_unseen_and_the_picture_is_not_held() -> None:
-    assert said(gif(6), ".gif", Limits(frames=2)) == ["image.animated"]
+    assert said(gif(6), ".gif", Setup(Limits(frames=2))) == ["image.animated"]
 
 
 def test_several_pages_of_a_tiff_are_all_read() -> None:
@@ -171,7 +172,9 @@ def test_a_short_side_is_noted_below_the_limit_only() -> None:
     assert said(png(1, (1, 1)), ".png") == ["image.too-small"]
     assert said(png(1, (200, 31)), ".png") == ["image.too-small"]
     assert said(png(1, (32, 32)), ".png") == []
-    assert said(jpeg(1, (122, 63)), ".jpg", Limits(min_side=128)) == ["image.too-small"]
+    assert said(jpeg(1, (122, 63)), ".jpg", Setup(policy=Policy(min_side=128))) == [
+        "image.too-small"
+    ]
 
 
 def test_an_empty_file_is_held() -> None:

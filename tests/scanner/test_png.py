@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.pictures import chunk, encoded, picture, png, raw_png, truncated, with_bad_checksum
 from tests.scanner.recorded import examined, held, said
 
-from sickbay.scanner import Limits
+from sickbay.scanner import Limits, Setup
 
 SOUND = png(1)
 SIGNATURE = SOUND[:8]
@@ -117,7 +117,7 @@ def test_a_huge_picture_of_true_size_is_a_note_and_costs_no_memory() -> None:
 
 
 def test_what_is_beyond_the_budget_stays_unchecked_and_is_said() -> None:
-    found = examined(SOUND, ".png", Limits(inflated_bytes=1000))
+    found = examined(SOUND, ".png", Setup(Limits(inflated_bytes=1000)))
     assert [finding.code for finding in found.findings] == ["image.huge"]
     assert "not decoded in whole" in found.findings[0].message
 

@@ -6,10 +6,23 @@
 files in limited child processes.
 """
 
-from sickbay.scanner.engine import LAYOUTS, scan
+from sickbay.scanner.engine import scan
 from sickbay.scanner.evidence import Examined
 from sickbay.scanner.guard import Guard, Guards
 from sickbay.scanner.limits import Limits
 from sickbay.scanner.sink import NdjsonSink, Sink
+from sickbay.scanner.sources.layouts import LAYOUTS
+from sickbay.scanner.task import Setup, Task
 
-__all__ = ["LAYOUTS", "Examined", "Guard", "Guards", "Limits", "NdjsonSink", "Sink", "scan"]
+__all__ = [
+    "LAYOUTS",
+    "Examined",
+    "Guard",
+    "Guards",
+    "Limits",
+    "NdjsonSink",
+    "Setup",
+    "Sink",
+    "Task",
+    "scan",
+]

@@ -1,19 +1,18 @@
 """The child that decodes: one process, limited in memory and time, which may die of any file.
 
-Started by :class:`sickbay.scanner.guard.Guard` as ``python -I -m sickbay.scanner.child LIMITS``.
-Requests come in on standard input and answers go out where standard output was; whatever a C
-decoder prints goes to standard error, which is the guard's file, and is evidence.
+Started by :class:`sickbay.scanner.guard.Guard` as ``python -I -m sickbay.scanner.child``; the
+first frame it is sent is its setup. Requests come in on standard input and answers go out where
+standard output was; whatever a C decoder prints goes to standard error, which is the guard's
+file, and is evidence.
 """
 
 import gc
-import json
 import os
 import resource
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,10 +23,14 @@ from sickbay.contract.errors import SickbayError
 from sickbay.contract.inside import Inside
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner import decode, thumbnail, wire
-from sickbay.scanner.checks import files
+from sickbay.scanner.checks.files import without_root
 from sickbay.scanner.evidence import Evidence, Examined
+from sickbay.scanner.examine import Files
+from sickbay.scanner.examine.folder import FilesBelow, FilesGiven
+from sickbay.scanner.examine.kinds import EXAMINERS
 from sickbay.scanner.limits import Limits
 from sickbay.scanner.process import READY
+from sickbay.scanner.task import Setup, Task
 
 Answer = tuple[Any, bytes]
 _STDERR = 2
@@ -37,10 +40,11 @@ _WRITTEN_BYTES = 1 << 20
 _TOGETHER_SECONDS = 0.2  # far below any deadline a guard keeps
 
 
-def main(limits: Limits) -> None:
+def main() -> None:
     """Answer requests until the guard closes its side."""
     requests, answers = _streams()
-    _restrict(limits)
+    setup = Setup.from_json(requests.frame()[0])
+    _restrict(setup.limits)
     gc.freeze()
     _send(answers, wire.pack(READY))
     while True:
@@ -48,7 +52,7 @@ def main(limits: Limits) -> None:
             request, raw = requests.frame()
         except wire.Closed:
             return
-        _answer(answers, _ACTS[request["act"]](request, raw, limits), at_once=request["at_once"])
+        _answer(answers, _ACTS[request["act"]](request, raw, setup), at_once=request["at_once"])
 
 
 def _answer(fd: int, made: Iterator[Answer], *, at_once: bool) -> None:
@@ -100,54 +104,50 @@ def address_space() -> int | None:
         return None
 
 
-def _check_files(request: dict[str, Any], _raw: bytes, limits: Limits) -> Iterator[Answer]:
-    """Check files below a root, one answer a file, so that a death names its file."""
-    paths = [SamplePath(name.encode("latin-1")) for name in request["files"]]
+def _check(request: dict[str, Any], raw: bytes, setup: Setup) -> Iterator[Answer]:
+    """Check samples, one answer a sample, so that a death names its sample."""
+    tasks = [Task.from_json(value) for value in request["tasks"]]
     try:
-        folder = Inside(os.fsdecode(request["root"].encode("latin-1")))
+        with _files(request, raw, setup.limits) as files:
+            for task in tasks:
+                _arm(setup)
+                yield _guarded(partial(EXAMINERS[task.kind], files, task, setup, request["care"]))
     except SickbayError:
-        yield from [_guarded(files.without_root)] * len(paths)
+        yield from [_guarded(without_root)] * len(tasks)
+
+
+@contextmanager
+def _files(request: dict[str, Any], raw: bytes, limits: Limits) -> Iterator[Files]:
+    """Open the folder of the request, or the files that came with it."""
+    if "root" in request:
+        with Inside(os.fsdecode(request["root"].encode("latin-1"))) as folder:
+            yield FilesBelow(folder, limits)
         return
-    with folder:
-        for path in paths:
-            signal.setitimer(signal.ITIMER_PROF, limits.cpu_seconds)
-            yield _guarded(partial(_one, folder, path, request["care"], limits))
+    contents, at = {}, 0
+    for name, size in request["contents"]:
+        contents[name.encode("latin-1")] = raw[at : at + size]
+        at += size
+    yield FilesGiven(contents)
 
 
-def _one(folder: Inside, path: SamplePath, care: int, limits: Limits) -> Examined:
-    facts, data = files.read(folder, path.raw, limits)
-    if data is None:
-        return facts
-    found = _examine(data, path.suffix, care, limits)
-    return replace(found, mtime_ns=facts.mtime_ns, stat=facts.stat)
+def _arm(setup: Setup) -> None:
+    signal.setitimer(signal.ITIMER_PROF, setup.limits.cpu_seconds)
 
 
-def _check_bytes(request: dict[str, Any], raw: bytes, limits: Limits) -> Iterator[Answer]:
-    signal.setitimer(signal.ITIMER_PROF, limits.cpu_seconds)
-    yield _guarded(lambda: _examine(raw, request["suffix"], request["care"], limits))
+def _preview(request: dict[str, Any], raw: bytes, setup: Setup) -> Iterator[Answer]:
+    _arm(setup)
+    yield _shown(raw, request["suffix"], request, setup.limits)
 
 
-def _examine(data: bytes, suffix: str, care: int, limits: Limits) -> Examined:
-    """Check by degrees of care: 0 as usual, 1 without simplejpeg, 2 nothing but the hash."""
-    if care > 1:
-        return decode.unchecked(data)
-    return decode.examine(data, suffix, limits, careful=care > 0)
-
-
-def _preview(request: dict[str, Any], raw: bytes, limits: Limits) -> Iterator[Answer]:
-    signal.setitimer(signal.ITIMER_PROF, limits.cpu_seconds)
-    yield _shown(raw, request["suffix"], request, limits)
-
-
-def _preview_file(request: dict[str, Any], _raw: bytes, limits: Limits) -> Iterator[Answer]:
-    signal.setitimer(signal.ITIMER_PROF, limits.cpu_seconds)
+def _preview_file(request: dict[str, Any], _raw: bytes, setup: Setup) -> Iterator[Answer]:
+    _arm(setup)
     path = SamplePath(request["file"].encode("latin-1"))
     try:
-        with Inside(os.fsdecode(request["root"].encode("latin-1"))) as folder:
-            _, data = files.read(folder, path.raw, limits)
+        with _files(request, b"", setup.limits) as files:
+            _, data = files.read(path.raw)
     except SickbayError:
         data = None
-    yield _shown(data or b"", path.suffix, request, limits)
+    yield _shown(data or b"", path.suffix, request, setup.limits)
 
 
 def _shown(data: bytes, suffix: str, request: dict[str, Any], limits: Limits) -> Answer:
@@ -194,12 +194,11 @@ def _with_evidence(found: Examined, text: str) -> Examined:
     return replace(found, findings=findings)
 
 
-_ACTS: dict[str, Callable[[dict[str, Any], bytes, Limits], Iterator[Answer]]] = {
-    "files": _check_files,
-    "bytes": _check_bytes,
+_ACTS: dict[str, Callable[[dict[str, Any], bytes, Setup], Iterator[Answer]]] = {
+    "check": _check,
     "preview": _preview,
     "preview-file": _preview_file,
 }
 
 if __name__ == "__main__":
-    main(Limits(**json.loads(sys.argv[1])))
+    main()

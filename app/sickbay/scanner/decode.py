@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from sickbay.contract.defects import Severity
@@ -12,20 +13,35 @@ from sickbay.scanner.evidence import Evidence, Examined, Fault
 from sickbay.scanner.formats import HEAD_BYTES, sniff
 from sickbay.scanner.iso import fault_of
 from sickbay.scanner.limits import Limits
+from sickbay.scanner.task import Setup
 from sickbay.scanner.thumbnail import thumbnail
 
 _BY_NAME = {".tga": "TGA", ".dib": "BMP"}
 _LINK = re.compile(rb"[\w .~@+-]*(/[\w .~@+-]+)+\n?")
 
 
-def examine(data: bytes, suffix: str, limits: Limits, *, careful: bool = False) -> Examined:
+def _no_annotations(_evidence: Evidence) -> tuple[Finding, ...]:
+    return ()
+
+
+def examine(
+    data: bytes,
+    suffix: str,
+    setup: Setup,
+    *,
+    careful: bool = False,
+    held: bool = False,
+    annotations: Callable[[Evidence], Iterable[Finding]] = _no_annotations,
+) -> Examined:
     """Check one picture's bytes.
 
     Args:
         data: the whole file.
         suffix: its name's extension in lower case, with the dot.
-        limits: what it may cost.
+        setup: what it may cost, and what counts as wrong.
         careful: leave out the decoder that crashed on it before.
+        held: whether something else holds it already.
+        annotations: checks what is said of the picture against what it is.
 
     Returns:
         Facts, findings and, for a sample to be held, a thumbnail where one can be made.
@@ -39,16 +55,11 @@ def examine(data: bytes, suffix: str, limits: Limits, *, careful: bool = False) 
         )
     kind = kind_of(data, suffix)
     evidence = Evidence()
-    decode(data, kind, evidence, limits, careful=careful)
-    findings = tuple(
-        finding
-        for check in PICTURE_CHECKS
-        if (finding := check(evidence, suffix, limits)) is not None
-    )
-    held = any(finding.severity is Severity.BLOCK for finding in findings)
-    shown = (
-        thumbnail(data, kind, limits.thumbnail_side, cut=evidence.cut) if held and kind else None
-    )
+    decode(data, kind, evidence, setup.limits, careful=careful)
+    findings = setup.policy.applied([*_findings(evidence, suffix, setup), *annotations(evidence)])
+    held = held or any(finding.severity is Severity.BLOCK for finding in findings)
+    side = setup.limits.thumbnail_side
+    shown = thumbnail(data, kind, side, cut=evidence.cut) if held and kind else None
     return Examined(
         size=len(data),
         sha256=digest,
@@ -60,7 +71,15 @@ def examine(data: bytes, suffix: str, limits: Limits, *, careful: bool = False) 
         if held and not shown
         else findings,
         thumbnail=shown,
+        traits=evidence.traits,
+        decoded=evidence.format is not None,
     )
+
+
+def _findings(evidence: Evidence, suffix: str, setup: Setup) -> Iterator[Finding]:
+    for check in PICTURE_CHECKS:
+        if (finding := check(evidence, suffix, setup)) is not None:
+            yield finding
 
 
 def unchecked(data: bytes) -> Examined:

@@ -7,6 +7,7 @@ the same records, whatever the executor and the number of workers.
 """
 
 import atexit
+import json
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,24 +19,26 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from sickbay.contract.defects import Severity
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import FileRecord, Finding, SampleRecord, ScanRecord, SummaryRecord
 from sickbay.contract.paths import SamplePath
+from sickbay.contract.policy import Policy
 from sickbay.scanner import wire
 from sickbay.scanner.checks.files import unsafe_name
 from sickbay.scanner.checks.sets import SET_CHECKS, FirstPass, WholeSet
 from sickbay.scanner.evidence import Examined
-from sickbay.scanner.guard import Guards
-from sickbay.scanner.limits import Limits
+from sickbay.scanner.guard import Below, Guards, Where
 from sickbay.scanner.sink import Sink
-from sickbay.scanner.sources import Found, Skipped, imagefolder
+from sickbay.scanner.sources import Item, Noted, Skipped, Source, layouts
 from sickbay.scanner.spool import Spool
+from sickbay.scanner.task import Setup, Task
+from sickbay.scanner.trees.local import LocalTree
 
 Progress = Callable[[int, int], None]
-LAYOUTS: dict[str, Callable[[str], Iterator[Found | Skipped]]] = {"imagefolder": imagefolder.walk}
 _BATCH = 32  # files a request; a death repeats none of the others
 _AHEAD = 3  # batches in flight for each worker
-_SKIPPED = None  # stands where a sample has its name, so that no name can be taken for it
+_FOUND, _SKIPPED, _NOTED = range(3)  # what a frame of a spool is about
 
 
 def scan(
@@ -45,7 +48,7 @@ def scan(
     sink: Sink,
     layout: str = "imagefolder",
     workers: int | None = None,
-    limits: Limits | None = None,
+    setup: Setup | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> SummaryRecord:
@@ -57,7 +60,7 @@ def scan(
         sink: where records go; it is finished at the end, aborted on any error.
         layout: one of ``LAYOUTS``.
         workers: decoding processes; as many as there are processors by default.
-        limits: what one file may cost.
+        setup: how to check: limits, policy and depth.
         progress: called with (files done, files found) now and then.
         executor: runs the batches elsewhere; threads of this process by default.
 
@@ -68,14 +71,14 @@ def scan(
         BadInput: no such layout, or the root is missing, empty, unreadable or no folder.
         StorageFailed: the sink or the folder for temporary files cannot be written.
     """
-    job = _Job(os.fspath(root), workers or processors(), limits or Limits(), progress)
     try:
+        source = layouts.layout(layout).read(LocalTree(root), (setup or Setup()).policy)
+        job = _Job(os.fspath(root), workers or processors(), setup or Setup(), progress)
         with closing(Spool()) as walked, closing(Spool()) as checked:
-            _walk_into(walked, job, layout)
+            _walk_into(walked, job, source)
+            job.setup = replace(job.setup, classes=source.classes)
             _check_into(checked, walked, job, executor)
-            return _write_out(
-                checked, job, sink, ScanRecord(dataset, layout, tuple(sorted(job.classes)))
-            )
+            return _write_out(checked, job, sink, ScanRecord(dataset, layout, source.classes))
     except BaseException:
         sink.abort()
         raise
@@ -90,11 +93,10 @@ def processors() -> int:
 class _Job:
     root: str
     workers: int
-    limits: Limits
+    setup: Setup
     progress: Progress | None
     found: int = 0
     done: int = 0
-    classes: set[str] = field(default_factory=set)
     first: FirstPass = field(default_factory=FirstPass)
 
     def report(self, count: int) -> None:
@@ -103,50 +105,52 @@ class _Job:
             self.progress(self.done, self.found)
 
 
-def _walk_into(spool: Spool, job: _Job, layout: str) -> None:
-    if layout not in LAYOUTS:
-        raise BadInput(f"There is no layout {layout!r}; give one of: {', '.join(LAYOUTS)}.")
-    for item in LAYOUTS[layout](job.root):
-        spool.write(_walked(item))
-        job.found += 1
-        if isinstance(item, Found) and item.label:
-            job.classes.add(item.label)
+def _walk_into(spool: Spool, job: _Job, source: Source) -> None:
+    for item in source.items():
+        spool.write(_walked(item, job.setup.policy))
+        job.found += not isinstance(item, Noted)
     if not job.found:
         raise BadInput(f"The folder {job.root!r} is empty; there is nothing to scan.")
 
 
-def _walked(item: Found | Skipped) -> list[Any]:
+def _walked(item: Item, policy: Policy) -> list[Any]:
     name = item.raw.decode("latin-1")
-    if isinstance(item, Found):
-        return [name, item.split, item.label]
-    finding = item.finding
-    return [_SKIPPED, name, item.reason, finding and [finding.code, finding.message]]
+    if isinstance(item, Noted):
+        return [_NOTED, name, wire.from_findings(policy.applied(item.findings))]
+    if isinstance(item, Skipped):
+        given = policy.applied([] if item.finding is None else [item.finding])
+        return [_SKIPPED, name, item.reason, wire.from_findings(given)]
+    findings = policy.applied(item.findings)
+    held = any(finding.severity is Severity.BLOCK for finding in findings)
+    task = Task(item.raw, item.kind, item.side, item.given, held)
+    listed = item.listed and [SamplePath(item.listed[0]).text, item.listed[1]]
+    return [_FOUND, task.to_json(), item.split, item.label, listed, wire.from_findings(findings)]
 
 
 def _check_into(checked: Spool, walked: Spool, job: _Job, executor: Executor | None) -> None:
     """Check in batches and spool what was found, in the order of the walk."""
     job.report(0)
-    root = str(Path(job.root).absolute())
+    where = Below(str(Path(job.root).absolute()))
     if executor is not None:
-        _run(checked, walked, job, executor, partial(_check_elsewhere, job.limits, root))
+        _run(checked, walked, job, executor, partial(_check_elsewhere, job.setup, where))
         return
     with (
-        closing(Guards(job.workers, job.limits)) as guards,
+        closing(Guards(job.workers, job.setup)) as guards,
         ThreadPoolExecutor(job.workers) as threads,
     ):
-        _run(checked, walked, job, threads, partial(guards.check_files, root))
+        _run(checked, walked, job, threads, partial(guards.check, where))
 
 
 @cache
-def _guards_here(limits: Limits) -> Guards:
+def _guards_here(setup: str) -> Guards:
     """Guards of a process that an executor runs us in; they end with it."""
-    guards = Guards(processors(), limits)
+    guards = Guards(processors(), Setup.from_json(json.loads(setup)))
     atexit.register(guards.close)
     return guards
 
 
-def _check_elsewhere(limits: Limits, root: str, raw_paths: Sequence[bytes]) -> list[Examined]:
-    return _guards_here(limits).check_files(root, raw_paths)
+def _check_elsewhere(setup: Setup, where: Where, tasks: Sequence[Task]) -> list[Examined]:
+    return _guards_here(json.dumps(setup.to_json())).check(where, tasks)
 
 
 def _run(
@@ -154,13 +158,13 @@ def _run(
     walked: Spool,
     job: _Job,
     executor: Executor,
-    check: Callable[[Sequence[bytes]], list[Examined]],
+    check: Callable[[Sequence[Task]], list[Examined]],
 ) -> None:
     waiting: deque[tuple[list[Any], Future[list[Examined]] | None]] = deque()
     try:
         for batch in _batches(value for value, _ in walked.frames()):
-            raws = [item[0].encode("latin-1") for item in batch if item[0] is not _SKIPPED]
-            waiting.append((batch, executor.submit(check, raws) if raws else None))
+            tasks = [Task.from_json(item[1]) for item in batch if item[0] == _FOUND]
+            waiting.append((batch, executor.submit(check, tasks) if tasks else None))
             if len(waiting) > job.workers * _AHEAD:
                 _take(checked, job, *waiting.popleft())
         while waiting:
@@ -182,13 +186,13 @@ def _take(
 ) -> None:
     results = iter(future.result() if future is not None else ())
     for item in batch:
-        if item[0] is _SKIPPED:
+        if item[0] != _FOUND:
             checked.write(item)
             continue
         found = next(results)
-        job.first.note(item[0], found.sha256, found.size, found.mode)
+        job.first.note(item[1][0], found.sha256, found.size, found.mode)
         checked.write([*item, wire.from_examined(found)], found.thumbnail or b"")
-    job.report(len(batch))
+    job.report(sum(item[0] != _NOTED for item in batch))
 
 
 def _write_out(checked: Spool, job: _Job, sink: Sink, header: ScanRecord) -> SummaryRecord:
@@ -199,8 +203,10 @@ def _write_out(checked: Spool, job: _Job, sink: Sink, header: ScanRecord) -> Sum
     sink.header(header)
     totals = _Totals()
     for value, raw in checked.frames():
-        if value[0] is _SKIPPED:
+        if value[0] == _SKIPPED:
             totals.skip(value, sink)
+        elif value[0] == _NOTED:
+            totals.note(value, sink)
         else:
             record, stat = _record(value, raw)
             record = _with_set_findings(record, whole)
@@ -212,13 +218,16 @@ def _write_out(checked: Spool, job: _Job, sink: Sink, header: ScanRecord) -> Sum
 
 
 def _samples(checked: Spool) -> Iterator[tuple[SampleRecord, Any]]:
-    return (_record(value, raw) for value, raw in checked.frames() if value[0] is not _SKIPPED)
+    return (_record(value, raw) for value, raw in checked.frames() if value[0] == _FOUND)
 
 
 def _record(value: list[Any], raw: bytes) -> tuple[SampleRecord, tuple[int, int, int] | None]:
-    name, split, label, facts = value
-    path, found = SamplePath(name.encode("latin-1")), wire.to_examined(facts, raw)
-    findings = [replace(finding, file=path.text) for finding in found.findings]
+    _, task, split, label, listed, own, facts = value
+    path, found = SamplePath(task[0].encode("latin-1")), wire.to_examined(facts, raw)
+    findings = [
+        *wire.to_findings(own),
+        *(_placed(finding, path, listed) for finding in found.findings),
+    ]
     if (unsafe := unsafe_name(path)) is not None:
         findings.append(unsafe)
     record = SampleRecord(
@@ -235,6 +244,13 @@ def _record(value: list[Any], raw: bytes) -> tuple[SampleRecord, tuple[int, int,
         findings=tuple(findings),
     )
     return record, found.stat
+
+
+def _placed(finding: Finding, path: SamplePath, listed: list[str] | None) -> Finding:
+    """Say where it is: in the sample's own file, or where a missing one is named."""
+    if listed is not None and finding.code == "file.missing":
+        return replace(finding, file=listed[0], item=listed[1])
+    return finding if finding.file else replace(finding, file=path.text)
 
 
 def _with_set_findings(record: SampleRecord, whole: WholeSet) -> SampleRecord:
@@ -257,13 +273,16 @@ class _Totals:
         self.codes.update(finding.code for finding in record.findings)
 
     def skip(self, value: list[Any], sink: Sink) -> None:
-        _, name, reason, finding = value
+        _, name, reason, findings = value
         self.reasons[reason] += 1
-        if finding:
-            path = SamplePath(name.encode("latin-1"))
-            made = Finding.of(finding[0], path.text, finding[1])
-            self.codes[made.code] += 1
-            sink.file(FileRecord(path, (made,)))
+        if findings:
+            self.note([_NOTED, name, findings], sink)
+
+    def note(self, value: list[Any], sink: Sink) -> None:
+        _, name, found = value
+        path, findings = SamplePath(name.encode("latin-1")), wire.to_findings(found)
+        self.codes.update(finding.code for finding in findings)
+        sink.file(FileRecord(path, findings))
 
     def summary(self) -> SummaryRecord:
         skipped = self.reasons.total()

@@ -67,7 +67,8 @@ class Examined:
 
     ``stat`` is (device, inode, ctime in ns); ``thumbnail`` is a WebP picture of a held sample.
     The findings do not yet name their file. ``head`` is the file's first bytes in hexadecimal,
-    where no decoder may see it again. ``traits`` are there for sound pictures only.
+    where no decoder may see it again. ``traits`` are there for sound pictures only, ``shape`` for
+    arrays. ``decoded`` says that the content was read as what it is, not only as bytes.
     """
 
     size: int | None = None
@@ -82,3 +83,5 @@ class Examined:
     thumbnail: bytes | None = None
     head: str | None = None
     traits: Traits | None = None
+    shape: tuple[int, ...] | None = None
+    decoded: bool = False

@@ -5,7 +5,7 @@ knows which one it was at; that one is tried again alone in a fresh child, becau
 file may have corrupted its memory, and what happens then is recorded.
 
     with Guard() as guard:
-        found = guard.check(data, ".jpg")       # facts, findings, thumbnail where it is held
+        found = guard.check_bytes(data, "a.jpg")  # facts, findings, thumbnail where it is held
         small = guard.preview(data, ".jpg", 1600)
 
 A web server shares a :class:`Guards` among its threads.
@@ -13,22 +13,22 @@ A web server shares a :class:`Guards` among its threads.
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.errors import Busy
 from sickbay.contract.finding import Finding
 from sickbay.scanner import wire
 from sickbay.scanner.evidence import Examined
-from sickbay.scanner.limits import MIB, Limits
+from sickbay.scanner.limits import MIB
 from sickbay.scanner.process import COMMAND, CRASHED, GREEDY, LATE, Child, Death
+from sickbay.scanner.task import CAREFUL, HASH_ONLY, QUICK, Setup, Task
 
 T = TypeVar("T")
-_QUICK, _CAREFUL, _HASH_ONLY = range(3)
 _SAID = {
     CRASHED: "The decoder crashed on this file",
     LATE: "Checking this file took longer than allowed",
@@ -36,16 +36,49 @@ _SAID = {
 }
 
 
+class Where(Protocol):
+    """Where the files of some tasks are."""
+
+    def request(self, tasks: Sequence[Task]) -> tuple[dict[str, Any], bytes]:
+        """Return what a request for these tasks says of it, and the bytes that travel along."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Files below a folder that the child opens itself."""
+
+    root: str
+
+    def request(self, _tasks: Sequence[Task]) -> tuple[dict[str, Any], bytes]:
+        """Name the folder."""
+        return {"root": os.fsencode(self.root).decode("latin-1")}, b""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Files whose bytes are here; the child needs no way to where they come from."""
+
+    contents: Mapping[bytes, bytes]
+
+    def request(self, tasks: Sequence[Task]) -> tuple[dict[str, Any], bytes]:
+        """Send along the bytes that the tasks need."""
+        wanted = dict.fromkeys(raw for task in tasks for raw in (task.raw, task.side) if raw)
+        sent = [(raw, self.contents[raw]) for raw in wanted if raw in self.contents]
+        names = [(raw.decode("latin-1"), len(data)) for raw, data in sent]
+        return {"contents": names}, b"".join(data for _, data in sent)
+
+
 class Guard:
     """One child and its limits. Not for several threads at once; see :class:`Guards`.
 
     Args:
-        limits: what one file may cost.
-        command: how to start the child; its limits are appended as JSON.
+        setup: how to check.
+        command: how to start the child.
     """
 
-    def __init__(self, limits: Limits | None = None, command: Sequence[str] = COMMAND) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, setup: Setup | None = None, command: Sequence[str] = COMMAND) -> None:
+        self.setup = setup or Setup()
         self._command = command
         self._child: Child | None = None
 
@@ -60,31 +93,24 @@ class Guard:
     ) -> None:
         self.close()
 
-    def check_files(self, root: str, raw_paths: Sequence[bytes]) -> list[Examined]:
-        """Check files below ``root`` and return what was found, in their order."""
+    def check(self, where: Where, tasks: Sequence[Task]) -> list[Examined]:
+        """Check samples and return what was found, in their order."""
         found: list[Examined] = []
         at_once = False
-        while len(found) < len(raw_paths):
+        while len(found) < len(tasks):
             try:
-                for examined in self._files(root, raw_paths[len(found) :], at_once=at_once):
+                for examined in self._checked(where, tasks[len(found) :], at_once=at_once):
                     found.append(examined)  # noqa: PERF402 (the rest may never come)
             except Death:
                 if at_once:  # so the next one is the culprit
-                    found.append(self._alone(self._asker(root, raw_paths[len(found)])))
+                    found.append(self._alone(where, tasks[len(found)]))
                 at_once = True
         return found
 
-    def check(self, data: bytes, suffix: str) -> Examined:
-        """Check one file given as bytes; ``suffix`` is its name's, in lower case with the dot."""
-
-        def ask(care: int) -> Examined:
-            self._ask({"act": "bytes", "suffix": suffix, "care": care}, data)
-            return self._examined()
-
-        try:
-            return ask(_QUICK)
-        except Death:
-            return self._alone(ask)
+    def check_bytes(self, data: bytes, name: str, kind: str = "picture") -> Examined:
+        """Check one file given as bytes, by the name it would have."""
+        task = Task(os.fsencode(name), kind)
+        return self.check(Given({task.raw: data}), [task])[0]
 
     def preview(self, data: bytes, suffix: str, side: int) -> bytes | None:
         """Re-encode a picture as WebP of at most ``side`` pixels, as loaders see it (not turned).
@@ -116,11 +142,15 @@ class Guard:
         if child is not None:
             child.close()
 
-    def _alone(self, ask: Callable[[int], Examined]) -> Examined:
-        """Try one file again in a fresh child, and say what it does there."""
+    def _alone(self, where: Where, task: Task) -> Examined:
+        """Try one sample again in a fresh child, and say what it does there."""
         self.close()
+
+        def ask(care: int) -> Examined:
+            return next(self._checked(where, [task], care))
+
         try:
-            return ask(_QUICK)
+            return ask(QUICK)
         except Death as death:
             return self._after(death, ask)
 
@@ -128,32 +158,28 @@ class Guard:
         """Where only one decoder crashes, the other judges; else at least the hash is kept."""
         if death.code == CRASHED:
             with suppress(Death):
-                found = ask(_CAREFUL)
+                found = ask(CAREFUL)
                 if found.format and not _held(found):
                     return _noted(found, death, Severity.NOTE)
         try:
-            return _noted(ask(_HASH_ONLY), death)
+            return _noted(ask(HASH_ONLY), death)
         except Death:
             return _noted(Examined(), death)
 
-    def _asker(self, root: str, raw: bytes) -> Callable[[int], Examined]:
-        return lambda care: next(self._files(root, [raw], care))
-
-    def _files(
-        self, root: str, raw_paths: Sequence[bytes], care: int = _QUICK, *, at_once: bool = True
+    def _checked(
+        self, where: Where, tasks: Sequence[Task], care: int = QUICK, *, at_once: bool = True
     ) -> Iterator[Examined]:
-        names = [raw.decode("latin-1") for raw in raw_paths]
-        folder = os.fsencode(root).decode("latin-1")
-        request = {"act": "files", "root": folder, "files": names, "care": care}
-        self._ask(request, at_once=at_once)
-        for _ in names:
+        request, data = where.request(tasks)
+        values = [task.to_json() for task in tasks]
+        self._ask({**request, "act": "check", "tasks": values, "care": care}, data, at_once=at_once)
+        for _ in tasks:
             yield self._examined()
 
     def _examined(self) -> Examined:
         value, raw = self._answer()
         if value is None:
             self.close()
-            raise Death(GREEDY, f"over {self.limits.memory // MIB} MB")
+            raise Death(GREEDY, f"over {self.setup.limits.memory // MIB} MB")
         try:
             return wire.to_examined(value, raw)
         except wire.Closed:
@@ -165,7 +191,7 @@ class Guard:
         if self._child is not None and self._child.spent:
             self.close()
         if self._child is None:
-            self._child = Child(self.limits, self._command)
+            self._child = Child(self.setup, self._command)
         self._with_child(lambda child: child.ask({**request, "at_once": at_once}, data))
 
     def _answer(self) -> tuple[Any, bytes]:
@@ -199,14 +225,14 @@ class Guards:
 
     Args:
         size: guards at most, and so processes at most.
-        limits: what one file may cost.
+        setup: how to check.
         command: how to start a child.
     """
 
     def __init__(
-        self, size: int, limits: Limits | None = None, command: Sequence[str] = COMMAND
+        self, size: int, setup: Setup | None = None, command: Sequence[str] = COMMAND
     ) -> None:
-        self._idle = [Guard(limits, command) for _ in range(size)]
+        self._idle = [Guard(setup, command) for _ in range(size)]
         self._free = threading.Condition()
         self._closed = False
 
@@ -236,15 +262,15 @@ class Guards:
             if self._closed:
                 guard.close()
 
-    def check_files(self, root: str, raw_paths: Sequence[bytes]) -> list[Examined]:
-        """As :meth:`Guard.check_files`, with whichever guard is free."""
-        with self.one() as guard:
-            return guard.check_files(root, raw_paths)
-
-    def check(self, data: bytes, suffix: str) -> Examined:
+    def check(self, where: Where, tasks: Sequence[Task]) -> list[Examined]:
         """As :meth:`Guard.check`, with whichever guard is free."""
         with self.one() as guard:
-            return guard.check(data, suffix)
+            return guard.check(where, tasks)
+
+    def check_bytes(self, data: bytes, name: str, kind: str = "picture") -> Examined:
+        """As :meth:`Guard.check_bytes`, with whichever guard is free."""
+        with self.one() as guard:
+            return guard.check_bytes(data, name, kind)
 
     def preview(self, data: bytes, suffix: str, side: int) -> bytes | None:
         """As :meth:`Guard.preview`, with whichever guard is free."""

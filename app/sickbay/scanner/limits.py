@@ -1,4 +1,4 @@
-"""What a scan allows one file to cost, and where it begins to call a picture odd."""
+"""What a scan allows one file to cost."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits and thresholds of one scan; the defaults are those of the design.
+    """Limits of one scan; the defaults are those of the design.
 
     Attributes:
         memory: bytes a file may cost above the child's own baseline.
@@ -16,7 +16,6 @@ class Limits:
         file_bytes: larger files are not read into memory, so they are held unchecked.
         inflated_bytes: pixel data of one file inflated at most; what is beyond stays unchecked.
         frames: frames of an animation that are decoded.
-        min_side: shortest side in pixels below which a picture is noted as too small.
         thumbnail_side: longest side in pixels of a held sample's thumbnail.
     """
 
@@ -26,5 +25,4 @@ class Limits:
     file_bytes: int = 256 * MIB
     inflated_bytes: int = 512 * MIB
     frames: int = 1000
-    min_side: int = 32
     thumbnail_side: int = 256

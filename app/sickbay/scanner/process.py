@@ -1,6 +1,5 @@
 """One decoding child as a process: started, asked, and its death explained."""
 
-import json
 import os
 import signal
 import subprocess
@@ -8,13 +7,13 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from sickbay.contract.errors import SickbayError
 from sickbay.scanner import wire
 from sickbay.scanner.limits import MIB, Limits
+from sickbay.scanner.task import Setup
 
 COMMAND = (sys.executable, "-I", "-m", "sickbay.scanner.child")
 _FILES_A_CHILD = 4096  # a fresh one costs as much CPU as a hundred files
@@ -43,17 +42,17 @@ class Child:
         SickbayError: it cannot be started, which is no fault of any file.
     """
 
-    def __init__(self, limits: Limits, command: Sequence[str]) -> None:
-        self._limits = limits
+    def __init__(self, setup: Setup, command: Sequence[str]) -> None:
+        self._limits = setup.limits
         self._stderr = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (lives as long as the child)
-        self._process = self._started([*command, json.dumps(asdict(limits))])
+        self._process = self._started(command)
         self._requests, self._answers = _pipes(self._process)
         self._reader = wire.Reader(self._answers)
-        self._wait_until_ready()
+        self._wait_until_ready(setup)
         self._served = 0
         self._baseline = 0
 
-    def _started(self, command: list[str]) -> "subprocess.Popen[bytes]":
+    def _started(self, command: Sequence[str]) -> "subprocess.Popen[bytes]":
         try:
             return subprocess.Popen(  # noqa: S603 (our own command)
                 command,
@@ -68,11 +67,12 @@ class Child:
             self._stderr.close()
             raise SickbayError(f"{_NOT_STARTED}: {error.strerror}.") from None
 
-    def _wait_until_ready(self) -> None:
+    def _wait_until_ready(self, setup: Setup) -> None:
         """Keep its start out of the first file's time, and a broken installation off its files."""
         try:
+            self._send(setup.to_json())
             ready, _ = self._reader.frame(_START_SECONDS)
-        except (wire.Closed, wire.Late):
+        except (wire.Closed, wire.Late, OSError):
             ready = None
         if ready != READY:
             self._process.kill()
@@ -89,12 +89,15 @@ class Child:
 
     def ask(self, request: dict[str, Any], data: bytes = b"") -> None:
         """Send one request."""
-        frame = memoryview(wire.pack(request, data))
         try:
-            while frame:
-                frame = frame[os.write(self._requests, frame) :]
+            self._send(request, data)
         except OSError:
             raise self.death() from None
+
+    def _send(self, value: dict[str, Any], data: bytes = b"") -> None:
+        frame = memoryview(wire.pack(value, data))
+        while frame:
+            frame = frame[os.write(self._requests, frame) :]
 
     def answer(self) -> tuple[Any, bytes]:
         """Wait for the next answer, as long as one file may take."""

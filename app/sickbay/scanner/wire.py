@@ -9,12 +9,13 @@ import os
 import re
 import select
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 from sickbay.contract.defects import Severity, defect
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import MAX_DETAIL_BYTES, MAX_FINDINGS, MAX_MESSAGE, Finding
-from sickbay.scanner.evidence import Examined
+from sickbay.scanner.evidence import Examined, Traits
 
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 _LENGTHS = struct.Struct(">II")
@@ -22,8 +23,9 @@ _READ = 1 << 16
 _INT64 = 1 << 63
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _HEAD = re.compile(r"[0-9a-f]{0,64}")
+_PATH, _ITEM = 16_384, 255  # characters, as records allow
 _NAME = re.compile(r"[\x20-\x7e]{1,32}")
-MAX_JSON, MAX_BYTES = 1 << 22, 1 << 28
+MAX_JSON, MAX_BYTES = 1 << 24, 1 << 28
 
 
 class Closed(Exception):
@@ -94,8 +96,11 @@ def from_examined(facts: Examined) -> list[Any]:
         facts.height,
         facts.format,
         facts.mode,
-        [[item.code, item.severity, item.message, dict(item.detail)] for item in facts.findings],
+        from_findings(facts.findings),
         facts.head,
+        None if facts.traits is None else [facts.traits.hash, facts.traits.brightness],
+        facts.shape,
+        facts.decoded,
     ]
 
 
@@ -106,7 +111,8 @@ def to_examined(value: Any, raw: bytes) -> Examined:
         Closed: it is not of the agreed form.
     """
     try:
-        size, mtime_ns, stat, sha256, width, height, name, mode, findings, head = value
+        size, mtime_ns, stat, sha256, width, height, name, mode, findings, head, *rest = value
+        traits, shape, decoded = rest
         return Examined(
             size=_count(size),
             mtime_ns=_number(mtime_ns),
@@ -116,12 +122,28 @@ def to_examined(value: Any, raw: bytes) -> Examined:
             height=_count(height),
             format=_text(name, _NAME),
             mode=_text(mode, _NAME),
-            findings=tuple(_finding(*item) for item in findings[:MAX_FINDINGS]),
+            findings=to_findings(findings),
             thumbnail=raw or None,
             head=_text(head, _HEAD),
+            traits=_traits(traits),
+            shape=_shape(shape),
+            decoded=decoded is True,
         )
     except (TypeError, ValueError, AttributeError, BadInput):
         raise Closed from None
+
+
+def from_findings(findings: Sequence[Finding]) -> list[Any]:
+    """Write findings as JSON can carry them."""
+    return [
+        [one.code, one.severity, one.message, dict(one.detail), one.file, one.item]
+        for one in findings
+    ]
+
+
+def to_findings(value: list[list[Any]]) -> tuple[Finding, ...]:
+    """Read findings; see :func:`to_examined` for what a wrong one raises."""
+    return tuple(_finding(item) for item in value[:MAX_FINDINGS])
 
 
 def _number(value: Any) -> int | None:
@@ -152,10 +174,40 @@ def _stat(value: Any) -> tuple[int, int, int] | None:
     return device, inode, ctime_ns
 
 
-def _finding(code: str, severity: str, message: str, detail: dict[str, Any]) -> Finding:
-    """Make a finding of its parts; a message that is no text has no ``encode``."""
-    message.encode("utf-8")
+def _traits(value: Any) -> Traits | None:
+    if value is None:
+        return None
+    hashed, brightness = value
+    if hashed is not None and not (type(hashed) is int and 0 <= hashed < 2 * _INT64):
+        raise Closed
+    if type(brightness) not in {int, float} or not 0 <= brightness <= 255:  # noqa: PLR2004 (a byte)
+        raise Closed
+    return Traits(hashed, float(brightness))
+
+
+def _shape(value: Any) -> tuple[int, ...] | None:
+    return None if value is None else tuple(_sure(_count(number)) for number in value)
+
+
+def _sure(value: int | None) -> int:
+    if value is None:
+        raise Closed
+    return value
+
+
+def _finding(value: list[Any]) -> Finding:
+    """Make a finding of its parts; a text that is none has no ``encode``."""
+    code, severity, message, detail, file, item = value
+    for text in (message, file, item or ""):
+        text.encode("utf-8")
     if len(_ENCODE(detail)) > MAX_DETAIL_BYTES:
         raise Closed
     grade = Severity(severity)
-    return Finding(defect(code).code, grade, "", None, message[:MAX_MESSAGE], dict(detail))
+    return Finding(
+        defect(code).code,
+        grade,
+        file[:_PATH],
+        item and item[:_ITEM],
+        message[:MAX_MESSAGE],
+        dict(detail),
+    )

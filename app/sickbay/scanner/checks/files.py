@@ -22,8 +22,7 @@ def read(folder: Inside, raw: bytes, limits: Limits) -> tuple[Examined, bytes | 
     try:
         fd = folder.open(raw)
     except tuple(CODES) as error:
-        code, message = CODES[type(error)]
-        return Examined(findings=(Finding.of(code, "", message),)), None
+        return fault(error), None
     try:
         return _read_open(fd, limits)
     except OSError as error:
@@ -31,6 +30,12 @@ def read(folder: Inside, raw: bytes, limits: Limits) -> tuple[Examined, bytes | 
         return Examined(findings=(Finding.of("file.unreadable", "", message),)), None
     finally:
         os.close(fd)
+
+
+def fault(error: SickbayError) -> Examined:
+    """What is found of a file that :mod:`sickbay.contract.inside` does not open."""
+    code, message = CODES[type(error)]
+    return Examined(findings=(Finding.of(code, "", message),))
 
 
 def without_root() -> Examined:

@@ -6,18 +6,18 @@ from sickbay.contract.finding import Finding
 from sickbay.scanner.evidence import Evidence
 from sickbay.scanner.exif import UPRIGHT
 from sickbay.scanner.formats import MAX_PIXELS, PICTURE_SUFFIXES, PLAIN_MODES, SUFFIXES
-from sickbay.scanner.limits import Limits
+from sickbay.scanner.task import Setup
 
-Check = Callable[[Evidence, str, Limits], Finding | None]
+Check = Callable[[Evidence, str, Setup], Finding | None]
 
 
-def faulty(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | None:
+def faulty(evidence: Evidence, _suffix: str, _setup: Setup) -> Finding | None:
     """What the decoder proved: undecodable, unsupported, truncated, damaged or a bomb."""
     fault = evidence.fault
     return Finding.of(fault.code, "", fault.message, **fault.detail) if fault else None
 
 
-def wrong_extension(evidence: Evidence, suffix: str, _limits: Limits) -> Finding | None:
+def wrong_extension(evidence: Evidence, suffix: str, _setup: Setup) -> Finding | None:
     """The name says one format, the content is another."""
     kind = "JPEG" if evidence.format == "MPO" else evidence.format
     if kind is None or suffix not in PICTURE_SUFFIXES or suffix in SUFFIXES.get(kind, ()):
@@ -26,7 +26,7 @@ def wrong_extension(evidence: Evidence, suffix: str, _limits: Limits) -> Finding
     return Finding.of("image.wrong-extension", "", message, format=kind)
 
 
-def huge(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | None:
+def huge(evidence: Evidence, _suffix: str, _setup: Setup) -> Finding | None:
     """More pixels than Pillow accepts without a warning, or than can be decoded here."""
     if evidence.pixels <= MAX_PIXELS and not evidence.unchecked:
         return None
@@ -36,16 +36,16 @@ def huge(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | None:
     return Finding.of("image.huge", "", message + ".", pixels=evidence.pixels, limit=MAX_PIXELS)
 
 
-def too_small(evidence: Evidence, _suffix: str, limits: Limits) -> Finding | None:
+def too_small(evidence: Evidence, _suffix: str, setup: Setup) -> Finding | None:
     """A side shorter than the limit."""
     side = min(evidence.width or 0, evidence.height or 0)
-    if not 0 < side < limits.min_side:
+    if not 0 < side < setup.policy.min_side:
         return None
-    message = f"{evidence.width} x {evidence.height} pixels; the limit is {limits.min_side}."
-    return Finding.of("image.too-small", "", message, limit=limits.min_side)
+    message = f"{evidence.width} x {evidence.height} pixels; the limit is {setup.policy.min_side}."
+    return Finding.of("image.too-small", "", message, limit=setup.policy.min_side)
 
 
-def odd_mode(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | None:
+def odd_mode(evidence: Evidence, _suffix: str, _setup: Setup) -> Finding | None:
     """A colour mode that common loaders convert badly or not at all."""
     if evidence.mode is None or evidence.mode in PLAIN_MODES:
         return None
@@ -53,7 +53,7 @@ def odd_mode(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | Non
     return Finding.of("image.odd-mode", "", message, mode=evidence.mode)
 
 
-def exif_rotated(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | None:
+def exif_rotated(evidence: Evidence, _suffix: str, _setup: Setup) -> Finding | None:
     """The metadata ask for a turn."""
     if evidence.orientation == UPRIGHT:
         return None
@@ -61,7 +61,7 @@ def exif_rotated(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding |
     return Finding.of("image.exif-rotated", "", message, orientation=evidence.orientation)
 
 
-def animated(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | None:
+def animated(evidence: Evidence, _suffix: str, _setup: Setup) -> Finding | None:
     """More frames than one."""
     if evidence.frames <= 1:
         return None
@@ -69,7 +69,7 @@ def animated(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | Non
     return Finding.of("image.animated", "", message, frames=evidence.frames)
 
 
-def trailing_data(evidence: Evidence, _suffix: str, _limits: Limits) -> Finding | None:
+def trailing_data(evidence: Evidence, _suffix: str, _setup: Setup) -> Finding | None:
     """Bytes behind the end of the picture that are not mere padding."""
     if not evidence.trailing:
         return None

@@ -28,7 +28,7 @@ def accept(site: Site, data: bytes, path: str) -> Facts:
         StorageFailed: it cannot be stored.
         Busy: all decoders are at work.
     """
-    found = site.guards.check(data, _suffix(path))
+    found = site.guards.check_bytes(data, f"file{_suffix(path)}")
     _refuse_unfit(found)
     _refuse_other_format(found, _suffix(path))
     thumbnail = None if found.thumbnail is None else site.blobs.put(found.thumbnail)
