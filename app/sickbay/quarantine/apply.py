@@ -12,7 +12,8 @@ from itertools import islice
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from sickbay.quarantine import tally
+from sickbay.contract.finding import FileRecord
+from sickbay.quarantine import file_findings, tally
 from sickbay.quarantine.batches import Arrived, arrived
 from sickbay.quarantine.decisions.subjects import CHUNK
 from sickbay.quarantine.merge import Changes, merge
@@ -23,14 +24,18 @@ def apply(session: Session, scan: Scan, at: datetime) -> Changes:
     """Merge the scan's records; return what they changed."""
     changes = Changes()
     for some in _chunks(arrived(session, scan.id)):
-        merge(session, scan, some, at, changes)
+        samples = [one for one in some if isinstance(one, Arrived)]
+        files = [one for one in some if isinstance(one, FileRecord)]
+        merge(session, scan, samples, at, changes)
+        file_findings.store(session, scan, files, at)
+    file_findings.drop_others(session, scan)
     changes.gone = _set_aside(session, scan)
     _put_in_force(session, scan)
     tally.recount(session, scan.data_set_id)
     return changes
 
 
-def _chunks(walking: Iterable[Arrived]) -> Iterator[list[Arrived]]:
+def _chunks(walking: Iterable[Arrived | FileRecord]) -> Iterator[list[Arrived | FileRecord]]:
     rest = iter(walking)
     while some := list(islice(rest, CHUNK)):
         yield some

@@ -114,8 +114,8 @@ def _known(
     return extras
 
 
-def arrived(session: Session, scan_id: int) -> Iterator[Arrived]:
-    """Yield a scan's samples in order of raw path, one batch in memory at a time.
+def arrived(session: Session, scan_id: int) -> Iterator[Arrived | FileRecord]:
+    """Yield a scan's samples and files in order of raw path, one batch in memory at a time.
 
     Raises:
         BadInput: a sample is a folder of another, which no batch by itself shows.
@@ -130,35 +130,33 @@ def arrived(session: Session, scan_id: int) -> Iterator[Arrived]:
                 ScanBatch.scan_id == scan_id, ScanBatch.number == number
             )
         ).one()
-        for one in _unpacked(packed, extras):
-            ancestry.follow(one.record.path.raw)
+        for line in zlib.decompress(packed).split(b"\n"):
+            one = _unpacked(json.loads(line), extras)
+            path = one.path if isinstance(one, FileRecord) else one.record.path
+            ancestry.follow(path.raw)
             yield one
 
 
-def _unpacked(packed: bytes, extras: Mapping[str, Mapping[str, str]]) -> Iterator[Arrived]:
-    for line in zlib.decompress(packed).split(b"\n"):
-        fields = json.loads(line)
-        if fields["kind"] == "sample":
-            record = _record(fields)
-            beside = extras.get(record.path.raw.hex(), _NOTHING) if extras else _NOTHING
-            yield Arrived(record, beside.get("thumbnail"), beside.get("stat"))
+def _unpacked(
+    fields: Mapping[str, Any], extras: Mapping[str, Mapping[str, str]]
+) -> Arrived | FileRecord:
+    """Read a record that :func:`check` accepted before it was stored; it is not checked again."""
+    encoded = fields.get("path_bytes")
+    path = SamplePath(
+        fields["path"].encode("utf-8") if encoded is None else base64.b64decode(encoded)
+    )
+    findings = tuple(
+        Finding(**{**one, "severity": Severity(one["severity"])}) for one in fields["findings"]
+    )
+    if fields["kind"] == "file":
+        return FileRecord(path, findings)
+    facts = {name: fields[name] for name in _FACTS}
+    beside = extras.get(path.raw.hex(), _NOTHING) if extras else _NOTHING
+    record = SampleRecord(path=path, findings=findings, **facts)
+    return Arrived(record, beside.get("thumbnail"), beside.get("stat"))
 
 
 _NOTHING: Mapping[str, str] = {}
-
-
-def _record(fields: Mapping[str, Any]) -> SampleRecord:
-    """Read a record that :func:`check` accepted before it was stored; it is not checked again."""
-    encoded = fields.get("path_bytes")
-    return SampleRecord(
-        path=SamplePath(
-            fields["path"].encode("utf-8") if encoded is None else base64.b64decode(encoded)
-        ),
-        findings=tuple(
-            Finding(**{**one, "severity": Severity(one["severity"])}) for one in fields["findings"]
-        ),
-        **{name: fields[name] for name in _FACTS},
-    )
 
 
 _FACTS = (

@@ -50,6 +50,10 @@ def begin(session: Session, header: ScanRecord, by: str, root: str | None = None
         layout=header.layout,
         classes=list(header.classes),
         root=root,
+        policy=dict(header.policy),
+        depth=header.depth,
+        labels=None,
+        findings=None,
         summary=None,
         started_by=by,
         started_at=now(),
@@ -128,7 +132,7 @@ def finish(session: Session, key: str, summary: SummaryRecord) -> Mapping[str, A
     """Put the scan in force, in this one transaction; again it only tells the result again.
 
     Returns:
-        The summary's fields, ``scan`` (its number), and how many samples are ``new``, ``gone``,
+        The summary's numbers, ``scan`` (its number), and how many samples are ``new``, ``gone``,
         ``held_again`` and ``cleared``.
 
     Raises:
@@ -144,11 +148,13 @@ def finish(session: Session, key: str, summary: SummaryRecord) -> Mapping[str, A
     _refuse_other_totals(session, scan, summary)
     at = now()
     changes = apply.apply(session, scan, at)
-    result = {**asdict(summary), "scan": scan.number, **asdict(changes)}
+    whole = asdict(summary)
+    of_set = {"labels": whole.pop("labels"), "findings": list(whole.pop("findings"))}
+    result = {**whole, "scan": scan.number, **asdict(changes)}
     session.execute(
         update(Scan)
         .where(Scan.id == scan.id)
-        .values(state=ScanState.FINISHED, summary=result, finished_at=at)
+        .values(state=ScanState.FINISHED, summary=result, finished_at=at, **of_set)
     )
     _abandon_older(session, scan)
     session.execute(delete(ScanBatch).where(ScanBatch.scan_id == scan.id))

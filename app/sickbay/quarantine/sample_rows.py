@@ -70,6 +70,7 @@ def facts(
         "height": record.height,
         "format": record.format,
         "mode": record.mode,
+        "decoded": record.decoded,
         "stat": one.stat,
         "thumbnail": one.thumbnail or thumbnail,
         "worst_code": code,

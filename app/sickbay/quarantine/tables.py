@@ -1,4 +1,4 @@
-"""Tables of the quarantine: data sets, scans, samples, findings, decisions.
+"""Tables of the quarantine: data sets, scans, samples, findings, policies, decisions.
 
 A sample's ``status`` and the ``decision`` that made it change together, in one transaction.
 ``tally`` counts samples by status and facet, so that pages need not count a hundred thousand
@@ -9,10 +9,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, String, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from sickbay.contract.defects import Severity
+from sickbay.contract.finding import Depth
 from sickbay.database.tables import Base, BigId
 
 
@@ -84,6 +85,13 @@ class Scan(Base):
     classes: Mapped[list[str]]
     root: Mapped[str | None]
     """Where the files lie on this machine; becomes the data set's root when the scan is done."""
+    policy: Mapped[dict[str, Any] | None] = mapped_column(deferred=True)
+    """What it was told to find, all of it; nothing where it is older than policies."""
+    depth: Mapped[Depth | None]
+    labels: Mapped[dict[str, Any] | None] = mapped_column(deferred=True)
+    """Samples by split and label."""
+    findings: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON, deferred=True)
+    """Of the data set as a whole, as in the summary's record."""
     summary: Mapped[dict[str, Any] | None]
     started_by: Mapped[str] = mapped_column(String(80))
     started_at: Mapped[datetime]
@@ -137,6 +145,8 @@ class Sample(Base):
     height: Mapped[int | None]
     format: Mapped[str | None] = mapped_column(String(32))
     mode: Mapped[str | None] = mapped_column(String(32))
+    decoded: Mapped[bool | None]
+    """Whether a decoder or parser went through it; nothing where an older scan did not say."""
     stat: Mapped[str | None]
     """``device:inode:ctime_ns`` where the scan ran on this machine."""
     status: Mapped[Status]
@@ -179,6 +189,41 @@ class Finding(Base):
     detail: Mapped[dict[str, Any]]
     source: Mapped[Source]
     found_at: Mapped[datetime]
+
+
+class FileFinding(Base):
+    """One thing wrong with a file that is no sample, found by the scan in force."""
+
+    __tablename__ = "file_finding"
+    __table_args__ = (Index("ix_file_finding_place", "data_set_id", "raw_path", "id"),)
+
+    id: Mapped[int] = mapped_column(BigId, primary_key=True)
+    data_set_id: Mapped[int] = mapped_column(ForeignKey("data_set.id"))
+    scan_id: Mapped[int]
+    """The last scan that made it."""
+    raw_path: Mapped[bytes] = mapped_column(LargeBinary)
+    code: Mapped[str] = mapped_column(String(64))
+    severity: Mapped[Severity]
+    item: Mapped[str | None]
+    message: Mapped[str]
+    detail: Mapped[dict[str, Any]]
+    found_at: Mapped[datetime]
+
+
+class PolicyChange(Base):
+    """A data set's policy as somebody set it; the newest is in force, none is ever changed."""
+
+    __tablename__ = "policy_change"
+    __table_args__ = (UniqueConstraint("data_set_id", "version"),)
+
+    id: Mapped[int] = mapped_column(BigId, primary_key=True)
+    data_set_id: Mapped[int] = mapped_column(ForeignKey("data_set.id"))
+    version: Mapped[int]
+    """Counts the changes of its data set from 1."""
+    policy: Mapped[dict[str, Any]]
+    """What differs from the defaults."""
+    changed_by: Mapped[str] = mapped_column(String(80))
+    changed_at: Mapped[datetime]
 
 
 class Replacement(Base):
