@@ -31,6 +31,15 @@ class Traits:
     brightness: float
 
 
+@dataclass(frozen=True, slots=True)
+class ArrayFacts:
+    """One array of a file: its name where the file holds several, its shape and type."""
+
+    item: str | None
+    shape: tuple[int, ...]
+    dtype: str
+
+
 @dataclass(slots=True)
 class Evidence:
     """Facts of one picture as its decoder found them; sizes in pixels, ``trailing`` in bytes.
@@ -67,8 +76,8 @@ class Examined:
 
     ``stat`` is (device, inode, ctime in ns); ``thumbnail`` is a WebP picture of a held sample.
     The findings do not yet name their file. ``head`` is the file's first bytes in hexadecimal,
-    where no decoder may see it again. ``traits`` are there for sound pictures only, ``shape`` for
-    arrays. ``decoded`` says that the content was read as what it is, not only as bytes.
+    where no decoder may see it again. ``traits`` are there for sound pictures only, ``arrays``
+    for files of arrays. ``decoded`` says that the content was read as what it is, not only as bytes.
     """
 
     size: int | None = None
@@ -83,5 +92,5 @@ class Examined:
     thumbnail: bytes | None = None
     head: str | None = None
     traits: Traits | None = None
-    shape: tuple[int, ...] | None = None
+    arrays: tuple[ArrayFacts, ...] = ()
     decoded: bool = False

@@ -15,7 +15,7 @@ from typing import Any
 from sickbay.contract.defects import Severity, defect
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import MAX_DETAIL_BYTES, MAX_FINDINGS, MAX_MESSAGE, Finding
-from sickbay.scanner.evidence import Examined, Traits
+from sickbay.scanner.evidence import ArrayFacts, Examined, Traits
 
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 _LENGTHS = struct.Struct(">II")
@@ -99,7 +99,7 @@ def from_examined(facts: Examined) -> list[Any]:
         from_findings(facts.findings),
         facts.head,
         None if facts.traits is None else [facts.traits.hash, facts.traits.brightness],
-        facts.shape,
+        [[one.item, one.shape, one.dtype] for one in facts.arrays],
         facts.decoded,
     ]
 
@@ -112,7 +112,7 @@ def to_examined(value: Any, raw: bytes) -> Examined:
     """
     try:
         size, mtime_ns, stat, sha256, width, height, name, mode, findings, head, *rest = value
-        traits, shape, decoded = rest
+        traits, arrays, decoded = rest
         return Examined(
             size=_count(size),
             mtime_ns=_number(mtime_ns),
@@ -126,7 +126,7 @@ def to_examined(value: Any, raw: bytes) -> Examined:
             thumbnail=raw or None,
             head=_text(head, _HEAD),
             traits=_traits(traits),
-            shape=_shape(shape),
+            arrays=tuple(_array(one) for one in arrays),
             decoded=decoded is True,
         )
     except (TypeError, ValueError, AttributeError, BadInput):
@@ -185,8 +185,13 @@ def _traits(value: Any) -> Traits | None:
     return Traits(hashed, float(brightness))
 
 
-def _shape(value: Any) -> tuple[int, ...] | None:
-    return None if value is None else tuple(_sure(_count(number)) for number in value)
+def _array(value: Any) -> ArrayFacts:
+    item, shape, dtype = value
+    if not isinstance(dtype, str) or not _NAME.fullmatch(dtype):
+        raise Closed
+    if item is not None:
+        item.encode("utf-8")
+    return ArrayFacts(item and item[:_ITEM], tuple(_sure(_count(side)) for side in shape), dtype)
 
 
 def _sure(value: int | None) -> int:
