@@ -77,7 +77,8 @@ class Examined:
     ``stat`` is (device, inode, ctime in ns); ``thumbnail`` is a WebP picture of a held sample.
     The findings do not yet name their file. ``head`` is the file's first bytes in hexadecimal,
     where no decoder may see it again. ``traits`` are there for sound pictures only, ``arrays``
-    for files of arrays. ``decoded`` says that the content was read as what it is, not only as bytes.
+    for files of arrays, ``labels`` where a file beside the sample names its classes (one for each
+    object). ``decoded`` says that the content was read as what it is, not only as bytes.
     """
 
     size: int | None = None
@@ -93,4 +94,5 @@ class Examined:
     head: str | None = None
     traits: Traits | None = None
     arrays: tuple[ArrayFacts, ...] = ()
+    labels: tuple[str, ...] | None = None
     decoded: bool = False

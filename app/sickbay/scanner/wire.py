@@ -100,6 +100,7 @@ def from_examined(facts: Examined) -> list[Any]:
         facts.head,
         None if facts.traits is None else [facts.traits.hash, facts.traits.brightness],
         [[one.item, one.shape, one.dtype] for one in facts.arrays],
+        facts.labels,
         facts.decoded,
     ]
 
@@ -112,7 +113,7 @@ def to_examined(value: Any, raw: bytes) -> Examined:
     """
     try:
         size, mtime_ns, stat, sha256, width, height, name, mode, findings, head, *rest = value
-        traits, arrays, decoded = rest
+        traits, arrays, labels, decoded = rest
         return Examined(
             size=_count(size),
             mtime_ns=_number(mtime_ns),
@@ -127,6 +128,7 @@ def to_examined(value: Any, raw: bytes) -> Examined:
             head=_text(head, _HEAD),
             traits=_traits(traits),
             arrays=tuple(_array(one) for one in arrays),
+            labels=None if labels is None else tuple(_label(one) for one in labels),
             decoded=decoded is True,
         )
     except (TypeError, ValueError, AttributeError, BadInput):
@@ -192,6 +194,13 @@ def _array(value: Any) -> ArrayFacts:
     if item is not None:
         item.encode("utf-8")
     return ArrayFacts(item and item[:_ITEM], tuple(_sure(_count(side)) for side in shape), dtype)
+
+
+def _label(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _ITEM:
+        raise Closed
+    value.encode("utf-8")
+    return value
 
 
 def _sure(value: int | None) -> int:

@@ -27,6 +27,7 @@ class Found:
         given: JSON; what an annotation file of many samples says of it.
         listed: raw path and item of the file that names it: what is missing is reported there.
         findings: what is wrong already by the annotation file alone.
+        labels: the class of each of its objects, where it has several; else ``label`` counts.
     """
 
     raw: bytes
@@ -37,6 +38,7 @@ class Found:
     given: Any = None
     listed: tuple[bytes, str] | None = None
     findings: tuple[Finding, ...] = ()
+    labels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
