@@ -133,7 +133,7 @@ def finish(session: Session, key: str, summary: SummaryRecord) -> Mapping[str, A
 
     Returns:
         The summary's numbers, ``scan`` (its number), and how many samples are ``new``, ``gone``,
-        ``held_again`` and ``cleared``.
+        ``held_again``, ``cleared`` and ``not_decoded``.
 
     Raises:
         NotFound: there is no such scan.

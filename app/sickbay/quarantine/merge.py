@@ -20,12 +20,13 @@ from sickbay.quarantine.verdicts import after, verdict
 
 @dataclass(slots=True)
 class Changes:
-    """What a scan changed, counted in samples."""
+    """What a scan changed, and what it did not look into, counted in samples."""
 
     new: int = 0
     gone: int = 0
     held_again: int = 0
     cleared: int = 0
+    not_decoded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ def merge(
     """Insert what is new, update what changed, and move what now stands elsewhere."""
     pairs = _pairs(session, scan, some)
     changes.new += sum(pair.new for pair in pairs)
+    changes.not_decoded += sum(not pair.arrived.record.decoded for pair in pairs)
     _store_findings(session, scan, pairs, at)
     _store_facts(session, scan, pairs)
     _judge(session, scan, pairs, at, changes)

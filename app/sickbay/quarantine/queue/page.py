@@ -12,10 +12,18 @@ from sqlalchemy.orm import Session
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.errors import BadInput
+from sickbay.contract.rows import Row
 from sickbay.quarantine.queue.filters import Filter
+from sickbay.quarantine.queue.kinds import (
+    ArrayFacts,
+    SampleKind,
+    array_of,
+    excerpt_of,
+    row_and_kind,
+)
 from sickbay.quarantine.queue.matching import total
 from sickbay.quarantine.queue.order import Place, count, following, preceding, walk
-from sickbay.quarantine.tables import Action, Decision, Finding, Sample, Status
+from sickbay.quarantine.tables import Action, DataSet, Decision, Finding, Sample, Status
 
 PAGE_SIZE = 60
 MAX_PAGE_SIZE = 200
@@ -46,6 +54,13 @@ class Tile:
     """The last move, by whom (a person or ``scan N``) and when; nothing if it never moved."""
     decided_by: str | None
     decided_at: datetime | None
+    kind: SampleKind
+    row: Row | None
+    """Which row of which file it is, where it is one."""
+    excerpt: str | None
+    """The place in the text that its worst finding means."""
+    array: ArrayFacts | None
+    """Of the array that its worst finding means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +77,7 @@ class QueuePage:
 def page(
     session: Session, data_set_id: int, chosen: Filter, after: str | None = None, size: int = 60
 ) -> QueuePage:
-    """Return the matching samples after a place, in at most six queries whatever their number.
+    """Return the matching samples after a place, in at most seven queries whatever their number.
 
     Args:
         session: a reading one.
@@ -80,7 +95,8 @@ def page(
     branches = following(chosen.sort, place)
     ids = walk(session, data_set_id, chosen, branches, limit=size + 1)
     shown = ids[:size]
-    places, tiles = _tiles(session, shown)
+    layout = session.scalar(select(DataSet.layout).where(DataSet.id == data_set_id)) or ""
+    places, tiles = _tiles(session, shown, layout)
     before = 0
     if place is not None and places:
         before = count(session, data_set_id, chosen, preceding(chosen.sort, places[0]))
@@ -94,7 +110,9 @@ def page(
     )
 
 
-def _tiles(session: Session, ids: Sequence[int]) -> tuple[list[Place], tuple[Tile, ...]]:
+def _tiles(
+    session: Session, ids: Sequence[int], layout: str
+) -> tuple[list[Place], tuple[Tile, ...]]:
     """Return the tiles in the order of their keys, with their places."""
     rows = {
         row.id: row
@@ -105,7 +123,7 @@ def _tiles(session: Session, ids: Sequence[int]) -> tuple[list[Place], tuple[Til
     ordered = [rows[key] for key in ids]
     places = [Place(row.id, row.raw_path, row.held_at) for row in ordered]
     return places, tuple(
-        _tile(row, worst.get(row.id, (None, {})), decided.get(row.id, (None, None, None)))
+        _tile(row, worst.get(row.id, (None, {})), decided.get(row.id, (None, None, None)), layout)
         for row in ordered
     )
 
@@ -114,9 +132,11 @@ def _tile(
     row: Any,
     worst: tuple[str | None, Mapping[str, Any]],
     decided: tuple[Action | None, str | None, datetime | None],
+    layout: str,
 ) -> Tile:
     action, decided_by, decided_at = decided
     message, detail = worst
+    of_file, kind = row_and_kind(layout, row.raw_path)
     return Tile(
         id=row.id,
         version=row.version,
@@ -136,6 +156,10 @@ def _tile(
         action=action,
         decided_by=decided_by,
         decided_at=decided_at,
+        kind=kind,
+        row=of_file,
+        excerpt=excerpt_of(detail),
+        array=array_of(detail),
     )
 
 

@@ -11,9 +11,18 @@ from sqlalchemy.orm import Session
 from sickbay.contract.defects import DEFECTS, Severity
 from sickbay.contract.errors import NotFound
 from sickbay.contract.paths import SamplePath, unsafe_reason
+from sickbay.contract.rows import Row
+from sickbay.quarantine.data_sets import by_id
 from sickbay.quarantine.decisions.history import Entry, history
 from sickbay.quarantine.decisions.moves import LEGAL
 from sickbay.quarantine.found import Known, known_of
+from sickbay.quarantine.queue.kinds import (
+    ArrayFacts,
+    SampleKind,
+    array_of,
+    excerpt_of,
+    row_and_kind,
+)
 from sickbay.quarantine.queue.page import head_of
 from sickbay.quarantine.tables import Action, Replacement, Sample, Source, Status
 
@@ -35,6 +44,8 @@ class FindingView:
     meaning: str
     advice: str
     head: str | None
+    excerpt: str | None
+    array: ArrayFacts | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +80,15 @@ class SampleView:
     height: int | None
     format: str | None
     mode: str | None
+    decoded: bool | None
+    """Whether a decoder or parser went through it; nothing where the scan did not say."""
     stat: str | None
     thumbnail: str | None
     held_at: datetime | None
     replacement: ReplacementView | None
+    kind: SampleKind
+    row: Row | None
+    """Which row of which file it is, where it is one."""
     unsafe: str | None
     """Why its name cannot stand in a manifest, or nothing."""
     findings: tuple[FindingView, ...]
@@ -84,6 +100,16 @@ class SampleView:
     def head(self) -> str | None:
         """The first bytes in hex, where a finding has them."""
         return next((one.head for one in self.findings if one.head), None)
+
+    @property
+    def excerpt(self) -> str | None:
+        """The place in the text that a finding means, where one brings it."""
+        return next((one.excerpt for one in self.findings if one.excerpt), None)
+
+    @property
+    def array(self) -> ArrayFacts | None:
+        """Of the array that a finding means, where one brings it."""
+        return next((one.array for one in self.findings if one.array), None)
 
 
 def view(session: Session, data_set_id: int, sample_id: int) -> SampleView:
@@ -102,10 +128,13 @@ def view(session: Session, data_set_id: int, sample_id: int) -> SampleView:
     facts: dict[str, Any] = {name: getattr(row, name) for name in _FACTS}
     known = known_of(session, [sample_id]).get(sample_id, [])
     path = SamplePath(row.raw_path)
+    of_file, kind = row_and_kind(by_id(session, data_set_id).layout, row.raw_path)
     return SampleView(
         **facts,
         path_bytes=path.base64,
         replacement=_replacement(session, row.replacement),
+        kind=kind,
+        row=of_file,
         unsafe=unsafe_reason(path),
         findings=tuple(_finding(one) for one in sorted(known, key=lambda one: one.severity.rank)),
         history=tuple(history(session, sample_id)),
@@ -128,6 +157,7 @@ _FACTS = (
     "height",
     "format",
     "mode",
+    "decoded",
     "stat",
     "thumbnail",
     "held_at",
@@ -157,6 +187,8 @@ def _finding(known: Known) -> FindingView:
         meaning="" if entry is None else entry.meaning,
         advice="" if entry is None else entry.advice,
         head=head_of(known.detail),
+        excerpt=excerpt_of(known.detail),
+        array=array_of(known.detail),
     )
 
 

@@ -34,7 +34,7 @@ Number = Annotated[int, Path(ge=0, le=INT64_MOST)]
 R = TypeVar("R", bound=Record)
 
 
-@router.post("", status_code=HTTPStatus.CREATED)
+@router.post("", status_code=HTTPStatus.CREATED, dependencies=[up_to(batches.MAX_BATCH)])
 def begin(site: Here, who: ScanToken, body: Body) -> dict[str, Any]:
     """Take a scan's header record; answer with the scan's key."""
     header = _record(body, ScanRecord)
@@ -62,7 +62,7 @@ def receive(site: Here, _who: ScanToken, key: Key, number: Number, body: Body) -
     return {"next_batch": expected}
 
 
-@router.post("/{key}/finish")
+@router.post("/{key}/finish", dependencies=[up_to(batches.MAX_BATCH)])
 def finish(site: Here, _who: ScanToken, key: Key, body: Body) -> dict[str, Any]:
     """Take the summary record and put the scan in force."""
     summary = _record(body, SummaryRecord)
