@@ -30,6 +30,7 @@ class Ward:
     events: dict[Key, Event] = field(default_factory=dict)
     largest: int = 1 << 20
     requests: int = 0
+    refused_alone: int = 0
     duplicates: int = 0
     rejected: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -122,6 +123,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _well(self, body: bytes) -> None:
         parts = self.path.split("/")
         if len(parts) > 4 and len(body) > self.ward.largest:
+            with self.ward.lock:
+                self.ward.refused_alone += len(read_batch(body).events) == 1
             self._answer(413, b'{"error": "too large"}')
             return
         try:

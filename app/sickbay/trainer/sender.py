@@ -117,10 +117,10 @@ class Sender:
             return False
         self._line.deliver(self.opened, piece.events, self._delivered)
         self._progressed()
+        self._count_rejected()
         self._spool.arrived(piece)
         if len(piece.events) < _MANY:
             self._leave.wait(SPACING)
-        self._count_rejected()
         return True
 
     def _progressed(self) -> None:
