@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from sickbay.contract.finding import SummaryRecord
     from sickbay.scanner.engine import Progress
     from sickbay.scanner.sink import Sink
+    from sickbay.scanner.sources.choose import Choice
 
 
 def scan(  # noqa: PLR0917 (options of a command line)
     root: Annotated[Path, typer.Argument(help="Folder that holds the samples.", readable=False)],
     dataset: Annotated[str, typer.Option(help="The data set's name.")],
-    layout: Annotated[str, typer.Option(help="How the folder is laid out.")] = "imagefolder",
+    layout: Annotated[str, typer.Option(help="How it is laid out; auto looks and says.")] = "auto",
     server: Annotated[str | None, typer.Option(help="Send the records to this URL.")] = None,
     token: Annotated[
         str | None, typer.Option(help="The server's token.", envvar="SICKBAY_TOKEN")
@@ -41,9 +42,23 @@ def scan(  # noqa: PLR0917 (options of a command line)
         _progress() as progress,
     ):
         summary = run(
-            root, dataset=dataset, sink=sink, layout=layout, workers=workers, progress=progress
+            root,
+            dataset=dataset,
+            sink=sink,
+            layout=layout,
+            workers=workers,
+            progress=progress,
+            chosen=_say_chosen,
         )
     typer.echo(said(summary))
+
+
+def _say_chosen(choice: "Choice") -> None:
+    """Say on standard error which layout it is, why, and what to do where it is another."""
+    others = f" {', '.join(choice.others)} would fit too." if choice.others else ""
+    typer.echo(
+        f"Layout {choice.name}: {choice.why}.{others} Give --layout to choose another.", err=True
+    )
 
 
 def said(summary: "SummaryRecord") -> str:

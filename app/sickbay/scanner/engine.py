@@ -31,8 +31,10 @@ from sickbay.scanner.evidence import Examined
 from sickbay.scanner.guard import Below, Guards, Where
 from sickbay.scanner.sink import Sink
 from sickbay.scanner.sources import Item, Noted, Skipped, Source, layouts
+from sickbay.scanner.sources.choose import AUTO, Choice, choose
 from sickbay.scanner.spool import Spool
 from sickbay.scanner.task import Setup, Task
+from sickbay.scanner.trees import Tree
 from sickbay.scanner.trees.local import LocalTree
 
 Progress = Callable[[int, int], None]
@@ -51,6 +53,7 @@ def scan(
     setup: Setup | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
+    chosen: Callable[[Choice], None] | None = None,
 ) -> SummaryRecord:
     """Scan one data set and write its records to ``sink``.
 
@@ -58,11 +61,12 @@ def scan(
         root: the folder that holds the samples.
         dataset: the data set's name.
         sink: where records go; it is finished at the end, aborted on any error.
-        layout: one of ``LAYOUTS``.
+        layout: one of ``LAYOUTS``, or ``auto``, which looks.
         workers: decoding processes; as many as there are processors by default.
         setup: how to check: limits, policy and depth.
         progress: called with (files done, files found) now and then.
         executor: runs the batches elsewhere; threads of this process by default.
+        chosen: called with the layout that ``auto`` chose, and why.
 
     Returns:
         The totals, as written to the sink.
@@ -72,16 +76,25 @@ def scan(
         StorageFailed: the sink or the folder for temporary files cannot be written.
     """
     try:
-        source = layouts.layout(layout).read(LocalTree(root), (setup or Setup()).policy)
+        tree = LocalTree(root)
+        name = _chosen(tree, chosen) if layout == AUTO else layout
+        source = layouts.layout(name).read(tree, (setup or Setup()).policy)
         job = _Job(os.fspath(root), workers or processors(), setup or Setup(), progress)
         with closing(Spool()) as walked, closing(Spool()) as checked:
             _walk_into(walked, job, source)
             job.setup = replace(job.setup, classes=source.classes)
             _check_into(checked, walked, job, executor)
-            return _write_out(checked, job, sink, ScanRecord(dataset, layout, source.classes))
+            return _write_out(checked, job, sink, ScanRecord(dataset, name, source.classes))
     except BaseException:
         sink.abort()
         raise
+
+
+def _chosen(tree: Tree, told: Callable[[Choice], None] | None) -> str:
+    choice = choose(tree)
+    if told is not None:
+        told(choice)
+    return choice.name
 
 
 def processors() -> int:

@@ -8,6 +8,7 @@ from sickbay.contract.policy import Policy
 from sickbay.scanner.formats import HEAD_BYTES, PICTURE_SUFFIXES, sniff
 from sickbay.scanner.sources import Found, Item
 from sickbay.scanner.sources.folders import Folders
+from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.trees import UNREADABLE, Entry, Skipped, Tree, What
 
 NAME = "imagefolder"
@@ -49,6 +50,12 @@ class ImageFolder:
         except (SickbayError, OSError):
             return UNREADABLE
         return None if sniff(head) else NO_PICTURE
+
+
+def recognise(glimpse: Glimpse) -> str | None:
+    """Say why a folder looks like one of pictures."""
+    pictures = any(SamplePath(raw).suffix in PICTURE_SUFFIXES for raw in glimpse.files())
+    return "it holds pictures and no annotations" if pictures else None
 
 
 def read(tree: Tree, _policy: Policy) -> ImageFolder:
