@@ -30,6 +30,7 @@ ALLOWED = {
     "PUT /api/v1/scans/{key}/batches/{number}": {SCAN},
     "POST /api/v1/scans/{key}/finish": {SCAN},
     "DELETE /api/v1/scans/{key}": {SCAN},
+    "GET /api/v1/datasets/{name}/policy": PEOPLE | {SCAN},
     "GET /api/v1/datasets/{name}/releases": PEOPLE | {RELEASES},
     "POST /api/v1/datasets/{name}/releases": REVIEWERS | {RELEASES},
     "GET /api/v1/datasets/{name}/releases/{wanted}": PEOPLE | {RELEASES},

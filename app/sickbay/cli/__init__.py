@@ -15,6 +15,7 @@ from sickbay.cli.demo import demo
 from sickbay.cli.doctor import doctor
 from sickbay.cli.import_error import import_error
 from sickbay.cli.login import login_link
+from sickbay.cli.policy import policy
 from sickbay.cli.pull import pull
 from sickbay.cli.release import release
 from sickbay.cli.scan import scan
@@ -50,6 +51,7 @@ app.command()(pull)
 app.command()(verify)
 app.command()(sync)
 app.command()(codes)
+app.command()(policy)
 app.command()(doctor)
 app.command("login-link")(login_link)
 app.command("import-error")(import_error)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from sickbay.blobs import Blobs
 from sickbay.contract.batch import FULL_BATCH
-from sickbay.contract.errors import SickbayError
+from sickbay.contract.errors import NotFound, SickbayError
 from sickbay.contract.finding import FileRecord, SampleRecord, ScanRecord, SummaryRecord, to_line
 from sickbay.contract.paths import SamplePath
+from sickbay.contract.policy import Policy
 from sickbay.database import Database
-from sickbay.quarantine import data_sets, intake
+from sickbay.quarantine import data_sets, intake, policies
 
 
 class LocalSink:
@@ -35,9 +36,17 @@ class LocalSink:
         self._blobs = blobs
         self._root = str(root)
         self._by = by
+        self._dataset = dataset
         self._key = ""
         self._number = 0
         self._clear()
+
+    def stored_policy(self) -> Policy:
+        """Return the data set's own policy; the defaults where it is new."""
+        with self._database.reading() as session, suppress(NotFound):
+            found = data_sets.find(session, self._dataset)
+            return policies.read(session, found.id).policy
+        return Policy()
 
     def header(self, record: ScanRecord) -> None:
         """Begin."""

@@ -8,11 +8,13 @@ only once the scan is finished; until then the results before it stay in force.
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 from sickbay.client.http import Server
 from sickbay.contract.batch import FULL_BATCH, MEDIA_TYPE, pack
-from sickbay.contract.errors import Denied, SickbayError, Unreachable
+from sickbay.contract.errors import BadInput, Denied, NotFound, SickbayError, Unreachable
 from sickbay.contract.finding import FileRecord, SampleRecord, ScanRecord, SummaryRecord, to_line
+from sickbay.contract.policy import Policy
 
 FIRST_PATIENCE = 5.0
 """Seconds for the first contact, before any file is read."""
@@ -22,6 +24,7 @@ FINISH_TIMEOUT = 300.0
 """Seconds without a byte while a large scan is put in force, in one transaction."""
 SCANS = "/api/v1/scans"
 JSON = "application/json"
+_OTHER = "The server's answer is not the agreed one; update the older side."
 
 
 class ServerSink:
@@ -46,6 +49,22 @@ class ServerSink:
         self._number = 0
         self._lines: list[bytes] = []
         self._size = 0
+
+    def stored_policy(self, dataset: str) -> Policy:
+        """Return the data set's own policy; the defaults where it is new.
+
+        Raises:
+            Unreachable: the server's answer is none.
+        """
+        try:
+            answer = self._server.get(f"/api/v1/datasets/{quote(dataset, safe='')}/policy")
+        except NotFound:
+            return Policy()
+        value = answer.json()
+        try:
+            return Policy.from_json(value.get("policy") if isinstance(value, dict) else None)
+        except BadInput:
+            raise Unreachable(_OTHER) from None
 
     def header(self, record: ScanRecord) -> None:
         """Begin."""
@@ -103,5 +122,5 @@ def _greet(server: Server) -> None:
 def _text(answer: Any, name: str) -> str:
     value = answer.get(name) if isinstance(answer, dict) else None
     if not isinstance(value, str):
-        raise Unreachable("The server's answer is not the agreed one; update the older side.")
+        raise Unreachable(_OTHER)
     return value

@@ -102,15 +102,7 @@ class Policy:
         Raises:
             BadInput: it is not TOML, or not a policy.
         """
-        if len(text) > MOST_TEXT:
-            raise BadInput(f"The policy is longer than {MOST_TEXT:,} characters.")
-        try:
-            value = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise BadInput(f"The policy is not TOML: {error}.") from None
-        except (ValueError, RecursionError):  # a number of thousands of digits, or deep nesting
-            raise BadInput("The policy is not TOML that can be read.") from None
-        return cls.from_json(value)
+        return cls.from_json(from_toml(text))
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as a JSON object, defaults included; ``from_json`` reads it back."""
@@ -125,15 +117,20 @@ class Policy:
         usual = Policy().to_json()
         return {name: value for name, value in self.to_json().items() if value != usual[name]}
 
-    def with_differences(self, value: Mapping[str, Any]) -> "Policy":
-        """Return it with other values for the keys given; severities are merged by code.
+    def overridden(self, value: Mapping[str, Any]) -> "Policy":
+        """Return it with the keys given in place of its own; severities are merged by code.
+
+        Classes given by number or by name replace what was said of classes before.
 
         Raises:
             BadInput: as of ``from_json``.
         """
+        given = Policy.from_json(value)
         merged = {**self.differences(), **value}
-        if isinstance(value.get("severities"), Mapping):
-            merged["severities"] = {**self.severities, **read_severities(value["severities"])}
+        for name, other in (("num_classes", "classes"), ("classes", "num_classes")):
+            if name in value and other not in value:
+                merged.pop(other, None)
+        merged["severities"] = {**self.severities, **given.severities}
         return Policy.from_json(merged)
 
     def digest(self) -> str:
@@ -171,6 +168,17 @@ class Policy:
         )
 
 
-def read_severities(value: Any) -> dict[str, str]:
-    """Read the policy's severities alone."""
-    return severities("severities", value)
+def from_toml(text: str) -> dict[str, Any]:
+    """Parse the text of a policy file, without looking at what it says.
+
+    Raises:
+        BadInput: it is not TOML.
+    """
+    if len(text) > MOST_TEXT:
+        raise BadInput(f"The policy is longer than {MOST_TEXT:,} characters.")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"The policy is not TOML: {error}.") from None
+    except (ValueError, RecursionError):  # a number of thousands of digits, or deep nesting
+        raise BadInput("The policy is not TOML that can be read.") from None

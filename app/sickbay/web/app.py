@@ -8,7 +8,7 @@ from fastapi.staticfiles import StaticFiles
 
 from sickbay import resources
 from sickbay.web import errors, files, health, login
-from sickbay.web.api import events, me, releases, runs, scans
+from sickbay.web.api import events, me, policies, releases, runs, scans
 from sickbay.web.identity import identify
 from sickbay.web.pages import routes
 from sickbay.web.security import Guarded
@@ -38,7 +38,7 @@ def create_app(site: Site) -> FastAPI:
     app.add_middleware(Guarded, settings=site.settings)
     # First of all routes, and the one that asks for itself who is there.
     app.add_route(events.PATH, events.Events(site).told, methods=["POST"])
-    for module in (health, login, me, scans, files, routes, releases, runs):
+    for module in (health, login, me, policies, scans, files, routes, releases, runs):
         app.include_router(module.router)
     app.mount("/static", Static(directory=resources.folder("static")), name="static")
     return app

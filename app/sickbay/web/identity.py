@@ -162,6 +162,8 @@ Admin = Annotated[Who, Depends(_needs(Role.ADMIN))]
 """A person who may do everything."""
 ScanToken = Annotated[Who, Depends(_needs(scope=Scope.SCAN))]
 """A token that may send scans."""
+PolicyReader = Annotated[Who, Depends(_needs(Role.VIEWER, Scope.SCAN))]
+"""A person, or a token that may send scans."""
 EventsToken = Annotated[Who, Depends(_needs(scope=Scope.EVENTS))]
 """A token that may send what happens in training."""
 ReleasesToken = Annotated[Who, Depends(_needs(scope=Scope.RELEASES))]
