@@ -24,8 +24,8 @@ class Ran:
 
     @property
     def sentence(self) -> str:
-        """The one line it said on standard error; not an empty one beside it."""
-        lines = self.err.splitlines()
+        """The one line an error said, beside the layout chosen; not an empty one beside it."""
+        lines = [line for line in self.err.splitlines() if not line.startswith("Layout ")]
         assert len(lines) == 1, self.err
         assert lines[0].startswith("sickbay: ")
         return lines[0].removeprefix("sickbay: ")

@@ -55,6 +55,8 @@ def scan(  # noqa: PLR0917 (options of a command line)
 
 def _say_chosen(choice: "Choice") -> None:
     """Say on standard error which layout it is, why, and what to do where it is another."""
+    if not choice.why:
+        return
     others = f" {', '.join(choice.others)} would fit too." if choice.others else ""
     typer.echo(
         f"Layout {choice.name}: {choice.why}.{others} Give --layout to choose another.", err=True

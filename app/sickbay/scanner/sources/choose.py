@@ -16,7 +16,7 @@ _NONE = "no other layout fits"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A layout, why it fits, and names of others that fit as well."""
+    """A layout, why it fits (empty where there is nothing), and names of others that fit too."""
 
     name: str
     why: str
@@ -33,7 +33,8 @@ def choose(tree: Tree) -> Choice:
     fits = {name: why for name in _order() if (why := _why(name, glimpse)) is not None}
     others = [name for name in fits if name != imagefolder.NAME]
     if not others:
-        return Choice(imagefolder.NAME, fits.get(imagefolder.NAME, _NONE))
+        none = _NONE if glimpse.names() else ""
+        return Choice(imagefolder.NAME, fits.get(imagefolder.NAME, none))
     return Choice(others[0], fits[others[0]], tuple(others[1:]))
 
 
