@@ -22,6 +22,7 @@ from sickbay.quarantine.tables import DataSet
 from sickbay.releases import draft, record
 from sickbay.releases.check import disk_check
 from sickbay.releases.counts import Counts, count
+from sickbay.releases.rows import refuse_rows
 from sickbay.releases.warnings import warnings
 from sickbay.releases.write import Written, write_contents, write_release
 
@@ -62,13 +63,15 @@ def make(
 
     Raises:
         NotFound: no such data set.
-        Refused: never scanned; undecided samples; files that changed since the scan (named).
+        Refused: never scanned; undecided samples; files that changed since the scan (named);
+            samples that are rows of a file.
         Busy: another release is being made.
         StorageFailed: disk full, read-only or broken. Nothing was made.
     """
     with draft.alone(releases), draft.new_folder(releases) as folder:
         with database.reading() as session:
             found = data_sets.find(session, data_set)
+            refuse_rows(session, found)
             _refuse_undecided(session, found, require_decided=require_decided)
             with disk_check(found.root, root) as check, draft.storage_errors():
                 written = write_contents(session, found, folder, blobs=blobs, check=check)

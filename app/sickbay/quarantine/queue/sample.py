@@ -138,7 +138,12 @@ def view(session: Session, data_set_id: int, sample_id: int) -> SampleView:
         unsafe=unsafe_reason(path),
         findings=tuple(_finding(one) for one in sorted(known, key=lambda one: one.severity.rank)),
         history=tuple(history(session, sample_id)),
-        allowed=_allowed(row.status, row.sha256, unsafe=unsafe_reason(path) is not None),
+        allowed=_allowed(
+            row.status,
+            row.sha256,
+            unsafe=unsafe_reason(path) is not None,
+            is_row=of_file is not None,
+        ),
     )
 
 
@@ -164,8 +169,12 @@ _FACTS = (
 )
 
 
-def _allowed(status: Status, sha256: str | None, *, unsafe: bool) -> frozenset[Action]:
+def _allowed(
+    status: Status, sha256: str | None, *, unsafe: bool, is_row: bool
+) -> frozenset[Action]:
     unfit = {Action.APPROVE, Action.REPAIR} if unsafe else set()
+    if is_row:
+        unfit.add(Action.REPAIR)
     if sha256 is None:
         unfit.add(Action.APPROVE)
     return frozenset(
