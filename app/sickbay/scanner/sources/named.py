@@ -1,0 +1,117 @@
+"""Finds the files that annotation files name, wherever those who wrote them stood."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sickbay.contract.paths import MAX_PATH_BYTES
+from sickbay.scanner.sources.joined import Joined
+
+ABSOLUTE = "The path is absolute and not below the data set's root."
+LEAVES = "The path leads out of the data set."
+NO_TEXT = "The path is empty, too long, or holds what no path can hold."
+_IMAGES = b"images"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The file that a text names.
+
+    Attributes:
+        raw: its path below the root; where nothing lies, the path where it should be.
+        lies: whether something lies there.
+        unsafe: why the text names no path below the root; ``raw`` is empty then.
+    """
+
+    raw: bytes
+    lies: bool = False
+    unsafe: str | None = None
+
+
+class Names:
+    """Looks names up in a walk of the tree.
+
+    A name may be meant from the root, from the annotation file's folder, from a folder the caller
+    knows of, or from ``images/``; the first place where something lies holds. Else the only file
+    of that last part is meant, wherever it lies.
+
+    Args:
+        joined: the walk.
+        root: the root as a person wrote it; absolute paths below it are paths, too.
+    """
+
+    def __init__(self, joined: Joined, root: str) -> None:
+        self._joined = joined
+        self._roots = tuple({_slashed(root), _slashed(os.path.realpath(root))})
+        self._usual: dict[tuple[bytes, ...], bytes] = {}
+
+    def find(self, text: str, beside: bytes, folders: Sequence[bytes] = ()) -> Named:
+        """Find what a text names.
+
+        Args:
+            text: a path as an annotation file has it.
+            beside: raw path of that annotation file.
+            folders: other folders below the root to look in, after the file's own.
+        """
+        raw = _encoded(text)
+        if raw is None:
+            return Named(b"", unsafe=NO_TEXT)
+        absolute = raw[:1] == b"/" or b"://" in raw or raw[1:3] in {b":\\", b":/"}
+        if absolute:
+            return self._absolute(raw)
+        places = (b"", beside.rpartition(b"/")[0], *folders, _IMAGES)
+        if normal(raw) is None:  # `../images/a.jpg` can only be meant from where it is written
+            places = places[1:2]
+        return self._relative(raw, tuple(dict.fromkeys(places)))
+
+    def _absolute(self, raw: bytes) -> Named:
+        for root in self._roots:
+            if raw.startswith(root) and (below := normal(raw[len(root) :])):
+                return Named(below, self._joined.lies(below))
+        return Named(b"", unsafe=ABSOLUTE)
+
+    def _relative(self, raw: bytes, places: tuple[bytes, ...]) -> Named:
+        below = [(place, path) for place in places if (path := normal(place + b"/" + raw))]
+        for place, path in below:
+            if self._joined.lies(path):
+                self._usual[places] = place
+                return Named(path, lies=True)
+        if not below:
+            return Named(b"", unsafe=LEAVES)
+        if (found := self._joined.called(raw.rpartition(b"/")[2])) is not None:
+            return Named(found, lies=True)
+        return Named(self._expected(raw, places) or below[0][1])
+
+    def _expected(self, raw: bytes, places: tuple[bytes, ...]) -> bytes | None:
+        """Where it would lie beside those found before it."""
+        return normal(self._usual.get(places, b"") + b"/" + raw)
+
+
+def normal(raw: bytes) -> bytes | None:
+    """Return a path below the root without ``.`` and ``..``; nothing where it leaves the root."""
+    parts: list[bytes] = []
+    for part in _parts(raw):
+        if part != b"..":
+            parts.append(part)
+        elif parts:
+            parts.pop()
+        else:
+            return None
+    return b"/".join(parts) or None
+
+
+def _parts(raw: bytes) -> Iterator[bytes]:
+    return (part for part in raw.split(b"/") if part not in {b"", b"."})
+
+
+def _encoded(text: str) -> bytes | None:
+    try:
+        raw = text.encode("utf-8", errors="surrogateescape")
+    except UnicodeEncodeError:
+        return None
+    return raw if raw.strip(b"/.") and len(raw) <= MAX_PATH_BYTES and b"\0" not in raw else None
+
+
+def _slashed(root: str) -> bytes:
+    where = root if "://" in root else os.path.abspath(root)  # noqa: PTH100 (links stay as they are)
+    return os.fsencode(where).rstrip(b"/") + b"/"
