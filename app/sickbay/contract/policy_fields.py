@@ -43,7 +43,7 @@ def number(default: float, least: float, most: float) -> Any:
             or not least <= value <= most
         ):
             raise BadInput(f"The policy's {name} is not a number from {least:,} to {most:,}.")
-        return float(value)
+        return float(value) + 0.0  # minus nought is nought
 
     return field(default=default, metadata={"read": reads})
 
