@@ -30,6 +30,7 @@ class ADataSet:
     name: str = "animals"
     classes: tuple[str, ...] = ("dog", "cat")
     rooted: bool = True
+    layout: str = "imagefolder"
     records: dict[bytes, tuple[SampleRecord, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -75,7 +76,7 @@ class ADataSet:
         held = sum(record.held for record in records)
         clean = len(records) - held
         summary = SummaryRecord(found=len(records), clean=clean, held=held, skipped=0)
-        header = ScanRecord(self.name, "imagefolder", self.classes)
+        header = ScanRecord(self.name, self.layout, self.classes)
         root = str(self.root) if self.rooted else None
 
         def act(session: Session) -> None:

@@ -311,6 +311,34 @@ def test_the_data_root_is_byte_identical_before_and_after(data_set: ADataSet) ->
     assert tree_digest(data_set.root) == before
 
 
+@pytest.mark.parametrize("layout", ["csv", "jsonl", "text"])
+def test_rows_of_a_file_are_refused_with_what_to_do_instead(
+    data_set: ADataSet, layout: str
+) -> None:
+    data_set.layout = layout
+    data_set.add("data.csv#row=000000002")
+    data_set.scan()
+    with pytest.raises(
+        Refused, match=r"quarantine list \(JSONL or TSV\), which names file and row"
+    ):
+        data_set.make()
+    assert data_set.left_over() == []
+
+
+def test_files_that_a_list_names_are_released_whatever_they_are_called(data_set: ADataSet) -> None:
+    data_set.layout = "csv"
+    data_set.add("a#row=000000002.jpg")
+    data_set.add("b.jpg")
+    data_set.scan()
+    assert data_set.make().counts.kept == 2
+
+
+def test_a_picture_in_a_folder_may_have_the_name_of_a_row(data_set: ADataSet) -> None:
+    data_set.add("a#row=000000002")
+    data_set.scan()
+    assert data_set.make().counts.kept == 1
+
+
 def test_files_of_a_release_are_private_to_the_owner(data_set: ADataSet) -> None:
     with_every_decision(data_set)
     folder = data_set.folder(data_set.make())

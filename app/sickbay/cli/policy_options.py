@@ -5,6 +5,7 @@ policy, and that more than the defaults.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,9 +86,10 @@ def said(policy: Policy) -> str:
     severities = differences.pop("severities", {})
     words = [f"{name} {_shown(value)}" for name, value in differences.items()]
     words += [f"{code} {severity}" for code, severity in severities.items()]
-    return f"policy: {', '.join(words)}" if words else ""
+    return f"Policy: {', '.join(words)}." if words else ""
 
 
+_LENGTH = re.compile(r"[0-9]{1,15}")
 _MOST_SHOWN = 4
 """Entries of a list in one line."""
 
@@ -122,9 +124,9 @@ def _class_names(path: Path) -> Any:
 def _shape(text: str) -> list[int | str]:
     parts = [part.strip() for part in text.strip().strip("()[]").split(",")]
     lengths = [part for part in parts if part]
-    if not lengths or not all(one == "*" or (one.isascii() and one.isdigit()) for one in lengths):
+    if not lengths or not all(one == "*" or _LENGTH.fullmatch(one) for one in lengths):
         raise BadInput("--expect-shape takes lengths with commas, such as 3,224,224 or 3,*,*.")
-    return [one if one == "*" else int(one[:18]) for one in lengths]
+    return [one if one == "*" else int(one) for one in lengths]
 
 
 def _sha256(path: Path) -> str:
