@@ -121,10 +121,10 @@ def test_no_name_is_taken_for_something_else(tmp_path: Path) -> None:
 
 
 def test_progress_reaches_the_total(mixed: Path) -> None:
-    seen: list[tuple[int, int]] = []
-    scanned(mixed, progress=lambda done, found: seen.append((done, found)))
-    assert seen[0] == (0, 49)
-    assert seen[-1] == (49, 49)
+    seen: list[tuple[str, int, int]] = []
+    scanned(mixed, progress=lambda *at: seen.append(at))
+    assert seen[:2] == [("finding files", 0, 0), ("checking", 0, 49)]
+    assert seen[-2:] == [("checking", 49, 49), ("comparing and writing", 49, 49)]
 
 
 def test_the_data_set_is_only_read(mixed: Path) -> None:

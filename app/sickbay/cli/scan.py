@@ -7,14 +7,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sickbay.cli.policy_options import (
+    BoxToleranceOption,
+    ClassesOption,
+    ExpectShapeOption,
+    MaxTokensOption,
+    NumClassesOption,
+    PolicyOption,
+    PolicyOptions,
+    TokenizerOption,
+    chosen,
+)
+from sickbay.cli.policy_options import said as policy_said
 from sickbay.cli.state import StateOption, settings, user
 from sickbay.contract.errors import BadInput
+from sickbay.contract.policy import Policy
 
 if TYPE_CHECKING:
+    from sickbay.cli.local_sink import LocalSink
+    from sickbay.client.scan_upload import ServerSink
     from sickbay.contract.finding import SummaryRecord
-    from sickbay.scanner.engine import Progress
+    from sickbay.scanner.engine import Progress, Step
     from sickbay.scanner.sink import Sink
     from sickbay.scanner.sources.choose import Choice
+    from sickbay.scanner.task import Setup
 
 
 def scan(  # noqa: PLR0917 (options of a command line)
@@ -31,14 +47,24 @@ def scan(  # noqa: PLR0917 (options of a command line)
     workers: Annotated[
         int | None, typer.Option(help="Decoding processes; one a processor by default.", min=1)
     ] = None,
+    policy: PolicyOption = None,
+    num_classes: NumClassesOption = None,
+    classes: ClassesOption = None,
+    max_tokens: MaxTokensOption = None,
+    tokenizer: TokenizerOption = None,
+    expect_shape: ExpectShapeOption = None,
+    box_tolerance: BoxToleranceOption = None,
     state: StateOption = None,
 ) -> None:
     """Scan a data set and hold what would break or poison a training run."""
     from sickbay.scanner.engine import scan as run
 
     root = root.expanduser().absolute()
+    wanted = PolicyOptions(
+        policy, num_classes, classes, max_tokens, tokenizer, expect_shape, box_tolerance
+    )
     with (
-        _sink(root, dataset, server=server, token=token, out=out, state=state) as sink,
+        _sink(root, dataset, server=server, token=token, out=out, state=state) as (sink, stored),
         _progress() as progress,
     ):
         summary = run(
@@ -47,10 +73,22 @@ def scan(  # noqa: PLR0917 (options of a command line)
             sink=sink,
             layout=layout,
             workers=workers,
+            setup=_setup(wanted, stored),
             progress=progress,
             chosen=_say_chosen,
         )
     typer.echo(said(summary))
+
+
+def _setup(wanted: PolicyOptions, stored: Policy) -> "Setup":
+    """Say on standard error what of the policy is not as by default, and return it."""
+    from sickbay.scanner.task import Setup
+
+    policy = chosen(wanted, stored)
+    if words := policy_said(policy):
+        typer.echo(words, err=True)
+    tokenizer = None if wanted.tokenizer is None else wanted.tokenizer.expanduser().absolute()
+    return Setup(policy=policy, tokenizer=None if tokenizer is None else str(tokenizer))
 
 
 def _say_chosen(choice: "Choice") -> None:
@@ -81,21 +119,23 @@ def _sink(
     token: str | None,
     out: Path | None,
     state: Path | None,
-) -> "Iterator[Sink]":
+) -> "Iterator[tuple[Sink, Policy]]":
+    """Give where the records go, and the data set's own policy as it is known there."""
     if out is not None and server is not None:
         raise BadInput("Give --server or --out, not both.")
     if out is not None:
         from sickbay.scanner.sink import NdjsonSink
 
-        yield NdjsonSink(out)
+        yield NdjsonSink(out), Policy()
     elif server is not None:
-        yield _to_server(server, token)
+        to_server = _to_server(server, token)
+        yield to_server, to_server.stored_policy(dataset)
     else:
-        with _into_state(root, dataset, state) as sink:
-            yield sink
+        with _into_state(root, dataset, state) as into_state:
+            yield into_state, into_state.stored_policy()
 
 
-def _to_server(url: str, token: str | None) -> "Sink":
+def _to_server(url: str, token: str | None) -> "ServerSink":
     from sickbay.client.http import Server
     from sickbay.client.scan_upload import ServerSink
 
@@ -105,7 +145,7 @@ def _to_server(url: str, token: str | None) -> "Sink":
 
 
 @contextmanager
-def _into_state(root: Path, dataset: str, state: Path | None) -> "Iterator[Sink]":
+def _into_state(root: Path, dataset: str, state: Path | None) -> "Iterator[LocalSink]":
     from sickbay.blobs import Blobs
     from sickbay.cli.local_sink import LocalSink
     from sickbay.database.schema import open_database
@@ -141,8 +181,10 @@ def _progress() -> "Iterator[Progress]":
         TimeRemainingColumn,
     )
 
+    from sickbay.scanner.engine import Step
+
     columns = (
-        TextColumn("checking"),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
@@ -152,11 +194,18 @@ def _progress() -> "Iterator[Progress]":
     # Where there is no terminal it would leave an empty line before what an error says.
     shown = console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
-        task = bar.add_task("checking", total=None, rate="")
+        task = bar.add_task("", total=None, rate="")
 
-        def report(done: int, found: int) -> None:
+        def report(step: "Step", done: int, found: int) -> None:
+            walking = step is Step.WALKING  # the total is known only once all are found
             speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
             rate = f"{speed:,.0f}/s" if speed else ""
-            bar.update(task, completed=done, total=found, rate=rate)
+            bar.update(
+                task,
+                description=step,
+                completed=found if walking else done,
+                total=None if walking else found,
+                rate=rate,
+            )
 
         yield report

@@ -1,0 +1,133 @@
+"""Where batches of samples are checked: in children of this process, or wherever an executor runs.
+
+Whatever runs them, the decoding itself happens in guarded children, and the same tasks give the
+same answers.
+"""
+
+import atexit
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import cache, partial
+from types import TracebackType
+from typing import Self
+
+from sickbay.contract.errors import SickbayError
+from sickbay.scanner.checking import Wait
+from sickbay.scanner.evidence import Examined
+from sickbay.scanner.guard import Guards, Where
+from sickbay.scanner.task import Setup, Task
+
+_AHEAD = 3  # batches in flight for each worker
+
+
+def processors() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Here:
+    """Threads of this process, each with a guarded child at hand."""
+
+    share = 1
+
+    def __init__(self, workers: int, setup: Setup, where: Where) -> None:
+        self.ahead = workers * _AHEAD
+        self._where = where
+        self._guards = Guards(workers, setup)
+        self._threads = ThreadPoolExecutor(workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        self._guards.close()
+
+    def submit(self, tasks: list[Task]) -> Wait:
+        """Begin to check a batch."""
+        return self._threads.submit(self._guards.check, self._where, tasks).result
+
+
+class There:
+    """Any executor; what it loses is tried there once more, and then here.
+
+    A pool of processes breaks for good when one of them is killed; then the rest is checked here.
+    """
+
+    def __init__(
+        self, executor: Executor, workers: int, setup: Setup, where: Where, *, share: int = 1
+    ) -> None:
+        self.ahead = workers * _AHEAD
+        self.share = share
+        self._executor = executor
+        self._job = json.dumps(setup.to_json()), where
+        self._open: set[Future[list[Examined]]] = set()
+        self._here = partial(Here, workers, setup, where)
+        self._instead: Here | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for future in self._open:
+            future.cancel()
+        if self._instead is not None:
+            self._instead.__exit__(kind, error, trace)
+
+    def submit(self, tasks: list[Task]) -> Wait:
+        """Begin to check a batch."""
+        if self._instead is not None:
+            return self._instead.submit(tasks)
+        future = self._sent(tasks)
+        return partial(self._wait, future, tasks)
+
+    def _sent(self, tasks: list[Task]) -> "Future[list[Examined]] | None":
+        """Give a batch to the executor, or nothing where it takes none any more."""
+        try:
+            future = self._executor.submit(check_elsewhere, *self._job, tasks)
+        except RuntimeError:  # broken, or shut down
+            return None
+        self._open.add(future)
+        return future
+
+    def _wait(self, future: "Future[list[Examined]] | None", tasks: list[Task]) -> list[Examined]:
+        for again in (True, False):
+            if future is None:
+                break
+            try:
+                return future.result()
+            except SickbayError:
+                raise
+            except Exception:  # noqa: BLE001 (whatever befell the worker; its batch is not lost)
+                self._open.discard(future)
+                future = self._sent(tasks) if again else None
+            finally:
+                self._open -= {future}
+        if self._instead is None:
+            self._instead = self._here()
+        return self._instead.submit(tasks)()
+
+
+@cache
+def _guards(setup: str) -> Guards:
+    """Guards of a process that an executor runs us in; they end with it."""
+    guards = Guards(processors(), Setup.from_json(json.loads(setup)))
+    atexit.register(guards.close)
+    return guards
+
+
+def check_elsewhere(setup: str, where: Where, tasks: Sequence[Task]) -> list[Examined]:
+    """Check a batch in whatever process this is."""
+    return _guards(setup).check(where, tasks)
