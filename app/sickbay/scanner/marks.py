@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 Box = tuple[float, float, float, float]
+"""Left, top, width and height."""
+Frame = tuple[int, int]
+"""Width and height of the picture that marks were drawn in."""
 Points = tuple[float, ...]
 """x and y in turn."""
 
