@@ -1,9 +1,13 @@
 """Which examiner checks which kind of task."""
 
 from collections.abc import Mapping
+from functools import partial
 
-from sickbay.scanner.examine import Examiner, picture
+from sickbay.scanner.examine import Examiner, mask, picture, sidecar, voc, yolo
 
 EXAMINERS: Mapping[str, Examiner] = {
     "picture": picture.examine,
+    "yolo": partial(sidecar.examine, parse=yolo.parse),
+    "voc": partial(sidecar.examine, parse=voc.parse),
+    "mask": mask.examine,
 }

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from sickbay.contract.errors import BadInput
-from sickbay.scanner.sources import imagefolder
+from sickbay.scanner.sources import imagefolder, masks, voc, yolo
 
-LAYOUTS: Mapping[str, ModuleType] = {module.NAME: module for module in (imagefolder,)}
+LAYOUTS: Mapping[str, ModuleType] = {
+    module.NAME: module for module in (imagefolder, masks, yolo, voc)
+}
 
 
 def layout(name: str) -> ModuleType:

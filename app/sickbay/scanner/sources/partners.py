@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner.formats import PICTURE_SUFFIXES
 from sickbay.scanner.trees import Tree
@@ -89,3 +90,9 @@ def moved(raw: bytes, folders: Sequence[tuple[bytes, bytes]]) -> bytes | None:
         if parts[at] in names:
             return b"/".join([*parts[:at], names[parts[at]], *parts[at + 1 :]])
     return None
+
+
+def orphan(raw: bytes) -> Finding:
+    """An annotation file whose picture is not there."""
+    message = "There is no picture that it belongs to."
+    return Finding.of("annotation.orphan", SamplePath(raw).text, message)
