@@ -135,6 +135,28 @@ function fullSize() {
   if (stage.querySelector(".shot")) stage.classList.toggle("full");
 }
 
+// A reader who wants the bare picture wants it of the next sample too.
+const boxes = document.getElementById("boxes");
+const BOXES = "sickbay.boxes";
+
+function showBoxes(on) {
+  boxes.setAttribute("aria-pressed", String(on));
+  document.querySelector(".outlines").toggleAttribute("hidden", !on);
+}
+
+function switchBoxes() {
+  if (!boxes) return;
+  const on = boxes.getAttribute("aria-pressed") !== "true";
+  showBoxes(on);
+  sessionStorage.setItem(BOXES, on ? "on" : "off");
+}
+
+if (boxes) {
+  boxes.hidden = false;
+  showBoxes(sessionStorage.getItem(BOXES) !== "off");
+  boxes.addEventListener("click", switchBoxes);
+}
+
 onKeys({
   a: press("a"),
   x: press("x"),
@@ -150,6 +172,7 @@ onKeys({
   k: follow("previous"),
   ArrowRight: follow("next"),
   ArrowLeft: follow("previous"),
+  b: switchBoxes,
   z: fullSize,
   u: takeBack,
   "ctrl+z": takeBack,

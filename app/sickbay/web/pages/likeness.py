@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sickbay.quarantine.queue.kinds import ArrayFacts, SampleKind
 from sickbay.quarantine.queue.sample import SampleView
 from sickbay.quarantine.tables import Status
 from sickbay.web.language import _
@@ -9,9 +10,18 @@ from sickbay.web.pages.address import Address
 from sickbay.web.pages.choices import Choice
 from sickbay.web.pages.tiles import Look, look
 
-_COPY_CODES = frozenset({"image.duplicate", "set.split-leak"})
+_COPY_CODES = frozenset(
+    {
+        "image.duplicate",
+        "image.near-duplicate",
+        "text.duplicate",
+        "array.duplicate",
+        "set.split-leak",
+    }
+)
 _COPIES_SHOWN = 8
 NOT_HERE = _("The file is on another machine.")
+NOTHING_WRONG = _("Nothing wrong was found in it.")
 _TIMES = "\u00d7"
 
 
@@ -29,15 +39,17 @@ def looks(address: str, sample: SampleView, *, at_hand: bool) -> tuple[Look, Loo
     ``at_hand`` says whether the data set's files are on this machine.
     """
     worst = sample.findings[0] if sample.findings else None
+    pictured = sample.kind is SampleKind.PICTURE
     as_it_is = look(
         address,
         kind="preview",
         thumbnail=sample.thumbnail,
-        at_hand=at_hand and sample.sha256 is not None,
+        at_hand=at_hand and pictured and sample.sha256 is not None,
         code=worst.code if worst else None,
         head=sample.head,
-        phrase=worst.message if worst else NOT_HERE,
+        phrase=worst.message if worst else NOT_HERE if pictured else NOTHING_WRONG,
         width=sample.width,
+        text=excerpt(sample.kind, sample.excerpt, sample.array),
     )
     if sample.replacement is None:
         return as_it_is, None
@@ -47,9 +59,21 @@ def looks(address: str, sample: SampleView, *, at_hand: bool) -> tuple[Look, Loo
     )
 
 
+def excerpt(kind: SampleKind, text: str | None, array: ArrayFacts | None) -> str:
+    """Say what there is to see of a sample that is no picture: its text, or its arrays' form."""
+    if kind is SampleKind.PICTURE:
+        return ""
+    if kind is SampleKind.ARRAY and array is not None:
+        shape = "" if array.shape is None else _TIMES.join(map(str, array.shape)) or _("one number")
+        return " ".join(part for part in (array.dtype or "", shape) if part)
+    return text or ""
+
+
 def captions(sample: SampleView) -> tuple[str, str]:
-    """Say in numbers what the picture and its replacement are."""
+    """Say in numbers what the sample and its replacement are."""
     new = sample.replacement
+    if sample.row is not None:
+        return f"{sample.row.item}, {sample.row.file}", ""
     return _numbers(sample.width, sample.height, sample.format), (
         _numbers(new.width, new.height, new.format) if new else ""
     )

@@ -25,6 +25,7 @@ from sickbay.web.pages.balance import Balance
 from sickbay.web.pages.choices import status_name
 from sickbay.web.pages.runs.summary import Training, training
 from sickbay.web.pages.shell import Shell, bare, enter, shell
+from sickbay.web.pages.whole import Whole, whole
 from sickbay.web.parameters import Classes, DataSetName
 from sickbay.web.render import page
 from sickbay.web.site import Here
@@ -97,6 +98,7 @@ class OverviewPage:
     warn_percent: str
     release: ReleaseView | None
     training: Training
+    whole: Whole | None
 
     @property
     def skipped_total(self) -> int:
@@ -151,6 +153,7 @@ def view(session: Session, me: Who, name: str, *, every_class: bool) -> Overview
         warn_percent=f"{balance.WARN_PERCENT:g}",
         release=_last_release(session, name),
         training=training(session, name),
+        whole=whole(session, card.id, every_class=every_class),
     )
 
 

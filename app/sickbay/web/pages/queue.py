@@ -12,6 +12,7 @@ from sickbay.quarantine.decisions.reasons import REASONS, Reason
 from sickbay.quarantine.queue.facets import facets as count_facets
 from sickbay.quarantine.queue.facets import total
 from sickbay.quarantine.queue.filters import Filter
+from sickbay.quarantine.queue.kinds import SampleKind
 from sickbay.quarantine.queue.page import QueuePage as Found
 from sickbay.quarantine.queue.page import Tile
 from sickbay.quarantine.queue.page import page as read_page
@@ -21,7 +22,7 @@ from sickbay.web.language import _
 from sickbay.web.pages import choices, words
 from sickbay.web.pages.address import Address, any_status, of_pairs
 from sickbay.web.pages.choices import Choice, FacetView
-from sickbay.web.pages.likeness import NOT_HERE
+from sickbay.web.pages.likeness import NOT_HERE, NOTHING_WRONG, excerpt
 from sickbay.web.pages.shell import Shell, enter, shell
 from sickbay.web.pages.tiles import Look, look
 from sickbay.web.parameters import DataSetName
@@ -156,10 +157,11 @@ def tile_view(here: Address, tile: Tile, *, suffix: str, at_hand: bool) -> TileV
             f"{here.base}/samples/{tile.id}",
             kind="thumbnail",
             thumbnail=tile.thumbnail,
-            at_hand=at_hand,
+            at_hand=at_hand and tile.kind is SampleKind.PICTURE,
             code=tile.worst_code,
             head=tile.head,
-            phrase=tile.phrase or NOT_HERE,
+            phrase=tile.phrase or (NOT_HERE if tile.kind is SampleKind.PICTURE else NOTHING_WRONG),
+            text=excerpt(tile.kind, tile.excerpt, tile.array),
         ),
     )
 

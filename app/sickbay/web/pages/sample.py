@@ -21,6 +21,7 @@ from sickbay.web.pages import words
 from sickbay.web.pages.address import Address, of_pairs
 from sickbay.web.pages.hexdump import DumpLine, dump
 from sickbay.web.pages.likeness import Copies, captions, copies, looks
+from sickbay.web.pages.overlay import Overlay, overlay
 from sickbay.web.pages.replacement import MAX_REPLACEMENT
 from sickbay.web.pages.shell import Shell, enter, shell
 from sickbay.web.pages.tiles import Look
@@ -92,6 +93,7 @@ class SamplePage:
     replacement_look: Look | None
     replacement_caption: str
     dump: tuple[DumpLine, ...]
+    overlay: Overlay | None
     copies: Copies
     blocking: int
     modified: datetime | None
@@ -165,6 +167,7 @@ def view(
         replacement_look=replaced,
         replacement_caption=replaced_caption,
         dump=dump(sample.head or ""),
+        overlay=overlay(sample) if as_it_is.src else None,
         copies=copies(here, sample),
         blocking=sum(finding.severity is Severity.BLOCK for finding in sample.findings),
         modified=_moment(sample.mtime_ns),

@@ -25,7 +25,7 @@ _SMALL = 128
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a sample is shown: ``src`` where there is a picture, else ``head``, else ``phrase``.
+    """How a sample is shown: ``src``, a picture, else ``text``, else ``head``, else ``phrase``.
 
     ``torn`` hatches the ground behind the picture: where it is transparent, pixels are lost.
     """
@@ -36,6 +36,7 @@ class Look:
     icon: str
     torn: bool
     small: bool = False
+    text: str = ""
 
     @property
     def css(self) -> str:
@@ -53,6 +54,7 @@ def look(
     head: str | None = None,
     phrase: str | None = None,
     width: int | None = None,
+    text: str = "",
 ) -> Look:
     """Choose how a sample is shown.
 
@@ -65,6 +67,7 @@ def look(
         head: its first bytes in hex.
         phrase: what it is, in a few words.
         width: in pixels, where known.
+        text: what there is to see of a sample that is no picture.
     """
     src = ""
     if thumbnail or (at_hand and code not in _NO_PICTURE):
@@ -76,6 +79,7 @@ def look(
         icon=_ICONS.get(code or "", "torn"),
         torn=code in _TORN,
         small=width is not None and width < _SMALL,
+        text=text,
     )
 
 
