@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.commands import run
 from tests.quarantine.factories import NAME, a_record, scanned
+from tests.readme import example
 
 from sickbay.contract.defects import DEFECTS
 from sickbay.contract.policy import Policy
@@ -45,6 +46,15 @@ def test_a_policy_is_shown_as_the_toml_that_sets_it(known: Path, strict: Path) -
     assert ran.out.startswith(f"# {NAME}: set by ")
     assert Policy.from_toml(ran.out) == Policy.from_toml(STRICT)
     assert run("policy", NAME, "--state", known).out == ran.out
+
+
+def test_the_readmes_policy_is_one(known: Path, strict: Path) -> None:
+    strict.write_text(example("policy"))
+    ran = run("policy", NAME, "--set", strict, "--state", known)
+    assert ran.code == 0, ran.err
+    policy = Policy.from_toml(ran.out)
+    assert (policy.num_classes, policy.expect_shape) == (10, (3, None, None))
+    assert policy.severities == {"image.dark": "block", "image.trailing-data": "silent"}
 
 
 def test_a_policy_is_reset_to_the_defaults(known: Path, strict: Path) -> None:
