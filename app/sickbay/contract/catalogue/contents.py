@@ -70,6 +70,18 @@ ROWS: tuple[Row, ...] = (
         "Save it as plain arrays or tensors, without pickled objects.",
     ),
     Row(
+        "array.damaged",
+        "block",
+        "A checksum in the file does not fit its values: some of them have changed since.",
+        "Copy it again from its source, or leave it out: torch loads it without a word.",
+    ),
+    Row(
+        "array.trailing-data",
+        "note",
+        "Bytes follow the values; loaders ignore them.",
+        "Nothing needs to be done, unless a second array was meant to be read.",
+    ),
+    Row(
         "array.duplicate",
         "warn",
         "The same array stands elsewhere in the same split.",

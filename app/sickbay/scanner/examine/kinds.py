@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from functools import partial
 
-from sickbay.scanner.examine import Examiner, mask, picture, sidecar, voc, yolo
+from sickbay.scanner.examine import Examiner, array, mask, picture, sidecar, voc, yolo
 
 EXAMINERS: Mapping[str, Examiner] = {
     "picture": picture.examine,
     "yolo": partial(sidecar.examine, parse=yolo.parse),
     "voc": partial(sidecar.examine, parse=voc.parse),
     "mask": mask.examine,
+    "array": array.examine,
 }
