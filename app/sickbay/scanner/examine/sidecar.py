@@ -20,6 +20,8 @@ from sickbay.scanner.task import HASH_ONLY, Setup, Task
 
 MAX_BYTES = 16 << 20
 """Of an annotation file of one picture: some 400,000 boxes, more than a child reads in its time."""
+MAX_MARKS = 100_000
+"""Objects of one picture that are read; their checks take about two seconds."""
 _MAX_LABELS = 10_000
 """Labels of one picture that are counted with those of its set."""
 
@@ -27,10 +29,10 @@ _MAX_LABELS = 10_000
 class Malformed(Exception):
     """An annotation file that cannot be parsed, from this place on."""
 
-    def __init__(self, message: str, line: int, byte: int) -> None:
+    def __init__(self, message: str, line: int | None = None, byte: int | None = None) -> None:
         super().__init__(message)
         self._message = message
-        self._place = {"line": line, "byte": byte}
+        self._place = {} if line is None else {"line": line, "byte": byte}
 
     def finding(self, file: str) -> Finding:
         """Return it as what is wrong with a file."""
@@ -71,6 +73,19 @@ class Said:
     findings: list[Finding] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     size: tuple[int, int] | None = None
+
+    def add(self, mark: Mark) -> None:
+        """Add an object.
+
+        Raises:
+            Malformed: there are more than are read.
+        """
+        if len(self.marks) >= MAX_MARKS:
+            message = (
+                f"It has more than {MAX_MARKS:,} objects; {mark.item} and the rest are unread."
+            )
+            raise Malformed(message)
+        self.marks.append(mark)
 
 
 Parse = Callable[[Side, Said], None]
@@ -134,6 +149,8 @@ def text_of(side: Side) -> str:
     """
     data = side.data
     refuse_size(data)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        _refuse(data, 0, "It is UTF-16, not UTF-8")
     if (at := data.find(b"\0")) >= 0:
         _refuse(data, at, "It holds a NUL, as a file does that was not written to its end")
     try:
@@ -149,7 +166,7 @@ def refuse_size(data: bytes) -> None:
         Malformed: it is too large.
     """
     if len(data) > MAX_BYTES:
-        raise Malformed(f"It is larger than the {MAX_BYTES >> 20} MiB that are read.", 1, 0)
+        raise Malformed(f"It is larger than the {MAX_BYTES >> 20} MiB that are read.")
 
 
 def _refuse(data: bytes, at: int, why: str) -> NoReturn:

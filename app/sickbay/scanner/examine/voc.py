@@ -56,7 +56,8 @@ class _Reader:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
-        parser.EntityDeclHandler = self._entity
+        parser.EntityDeclHandler = self._declared
+        parser.SkippedEntityHandler = self._skipped
         try:
             parser.Parse(data, True)  # noqa: FBT003 (this is all of it)
         except ExpatError as error:
@@ -69,8 +70,11 @@ class _Reader:
         line, byte = self._parser.CurrentLineNumber, self._parser.CurrentByteIndex
         return Malformed(f"{why}: line {line}, byte {byte:,}.", line, byte)
 
-    def _entity(self, *_declared: object) -> None:
+    def _declared(self, *_entity: object) -> None:
         raise self._refused("It declares an entity, which no annotation needs")
+
+    def _skipped(self, *_entity: object) -> None:
+        raise self._refused("It refers to an entity that it does not declare")
 
     def _start(self, name: str, _attributes: object) -> None:
         self._path.append(name)
@@ -108,6 +112,8 @@ class _Reader:
 def parse(side: Side, said: Said) -> None:
     """Read an annotation; each object that is none is a finding of its own."""
     refuse_size(side.data)
+    if not side.data.strip():
+        raise Malformed("The file is empty.", 1, 0)
     reader = _Reader()
     reader.read(side.data)
     if reader.root != "annotation":
@@ -163,7 +169,7 @@ def _add(one: _Object, item: str, side: Side, said: Said) -> None:
         message = _lacking(one)
         said.findings.append(Finding.of("annotation.schema-mismatch", side.file, message, item))
     else:
-        said.marks.append(Mark(item, side.file, one.name, _box(values)))
+        said.add(Mark(item, side.file, one.name, _box(values)))
 
 
 def _box(values: list[float]) -> Box:

@@ -28,7 +28,7 @@ def parse(side: Side, said: Said) -> None:
         wrong = _malformed(columns, values, points)
         if wrong is None:
             said.findings.extend(_labelled(columns[0], side, item, said))
-            said.marks.append(_mark(columns[0], values or [], side, item, points))
+            said.add(_mark(columns[0], values or [], side, item, points))
             kinds.setdefault(len(columns) == BOX, number)
         else:
             detail = {"excerpt": excerpt(line)}
