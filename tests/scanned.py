@@ -6,8 +6,10 @@ from tests import pictures
 
 from sickbay.blobs import Blobs
 from sickbay.cli.local_sink import LocalSink
+from sickbay.contract.policy import Policy
 from sickbay.database.schema import open_database
 from sickbay.scanner.engine import scan
+from sickbay.scanner.task import Setup
 
 NAME = "pets"
 CANARY = '"><img src=x onerror=alert(1)>'
@@ -35,9 +37,16 @@ def fill(root: Path) -> None:
     pictures.write(root, PAGE, b"<!DOCTYPE html><title>429 Too Many Requests</title>")
 
 
-def scan_into(state: Path, root: Path) -> None:
+def scan_into(
+    state: Path,
+    root: Path,
+    policy: Policy | None = None,
+    name: str = NAME,
+    layout: str = "imagefolder",
+) -> None:
     """Scan the folder into the state, as ``sickbay scan`` does."""
     database = open_database(state / "sickbay.db")
-    sink = LocalSink(database, Blobs(state / "blobs"), root=root, by="tester", dataset=NAME)
-    scan(root, dataset=NAME, sink=sink, workers=1)
+    sink = LocalSink(database, Blobs(state / "blobs"), root=root, by="tester", dataset=name)
+    setup = Setup(policy=policy or Policy())
+    scan(root, dataset=name, sink=sink, layout=layout, workers=1, setup=setup)
     database.close()

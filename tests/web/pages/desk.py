@@ -26,6 +26,7 @@ class Desk:
 
     client: TestClient
     database: Database
+    name: str = scanned.NAME
 
     def get(self, at: str = "", **query: Any) -> Response:
         """Load a page of the data set."""
@@ -37,12 +38,12 @@ class Desk:
 
     @property
     def base(self) -> str:
-        return f"/datasets/{scanned.NAME}"
+        return f"/datasets/{self.name}"
 
     def sample(self, path: str) -> SampleView:
         """Return a sample by its path, as it stands now."""
         with self.database.reading() as session:
-            found = data_sets.find(session, scanned.NAME)
+            found = data_sets.find(session, self.name)
             sample_id = session.scalars(
                 select(Sample.id).where(Sample.data_set_id == found.id, Sample.path == path)
             ).one()

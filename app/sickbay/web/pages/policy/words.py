@@ -29,7 +29,7 @@ LIMITS: dict[str, Words] = {
         _("In tokens of the scan's tokenizer; words where it has none."),
         "tokens",
     ),
-    "max_characters": Words(_("Longest text"), _("In characters."), "characters"),
+    "max_characters": Words(_("Longest text in characters"), ""),
     "expect_shape": Words(
         _("Shape of arrays"), _("Lengths with commas between, * for any: 3, 224, 224.")
     ),
