@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 
-from sickbay.scanner.examine import Examiner, array, mask, picture, sidecar, voc, yolo
+from sickbay.scanner.examine import Examiner, array, mask, picture, row, sidecar, text, voc, yolo
 
 EXAMINERS: Mapping[str, Examiner] = {
     "picture": picture.examine,
@@ -11,4 +11,6 @@ EXAMINERS: Mapping[str, Examiner] = {
     "voc": partial(sidecar.examine, parse=voc.parse),
     "mask": mask.examine,
     "array": array.examine,
+    "row": row.examine,
+    "text": text.examine,
 }

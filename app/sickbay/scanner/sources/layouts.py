@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from sickbay.contract.errors import BadInput
-from sickbay.scanner.sources import arrays, imagefolder, masks, voc, yolo
+from sickbay.scanner.sources import arrays, imagefolder, jsonl, masks, table, text, voc, yolo
 
 LAYOUTS: Mapping[str, ModuleType] = {
-    module.NAME: module for module in (imagefolder, masks, yolo, voc, arrays)
+    module.NAME: module for module in (imagefolder, masks, yolo, voc, arrays, table, jsonl, text)
 }
 
 

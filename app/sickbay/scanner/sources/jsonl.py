@@ -1,0 +1,247 @@
+"""JSON lines: each line a sample, or each picture that a line names."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, islice
+from typing import Any
+
+from sickbay.contract.defects import Severity
+from sickbay.contract.errors import SickbayError
+from sickbay.contract.finding import Finding
+from sickbay.contract.paths import SamplePath
+from sickbay.contract.policy import Policy
+from sickbay.scanner.checks.chats import KEYS
+from sickbay.scanner.excerpt import excerpt
+from sickbay.scanner.rows import LongRow, Row
+from sickbay.scanner.sources import json_line, labels, table_rows
+from sickbay.scanner.sources.columns import Column, TableOptions, roles
+from sickbay.scanner.sources.csv_dialect import WIDE
+from sickbay.scanner.sources.folders import SPLITS
+from sickbay.scanner.sources.glimpse import Glimpse
+from sickbay.scanner.sources.json_line import Malformed
+from sickbay.scanner.sources.labels import Labels
+from sickbay.scanner.sources.lines import Line, bare, lines
+from sickbay.scanner.sources.listed import Listed
+from sickbay.scanner.sources.schema import Schema
+from sickbay.scanner.sources.table_rows import TableRow, is_list, shown, split_of, with_detail
+from sickbay.scanner.trees import Tree
+
+NAME = "jsonl"
+SUMMARY = "JSON lines: each line is a sample (text, chat), or names a picture (metadata.jsonl)"
+SUFFIXES = {".jsonl", ".ndjson"}
+_FIRST_LINES = 200  # from which keys are judged
+_FORMAT = "JSONL"
+
+
+class JsonLines:
+    """One file of JSON lines, looked through once.
+
+    Args:
+        tree: the data set.
+        raw: the file.
+        policy: which classes there are.
+        options: keys that a person named.
+        pictures: whether lines may name pictures.
+    """
+
+    word = "line"
+
+    def __init__(
+        self,
+        tree: Tree,
+        raw: bytes,
+        policy: Policy,
+        options: TableOptions,
+        *,
+        pictures: bool = True,
+    ) -> None:
+        self.raw = raw
+        self.notes: list[Finding] = []
+        self._tree = tree
+        self._options = options
+        self._pictures = pictures
+        self._labels = Labels(policy)
+        self._schema = Schema()
+        self._path: str | None = None
+        self._label: str | None = None
+        self._split: str | None = None
+        self._fields: list[tuple[str, int, bool]] = []
+        self._whole = False
+        self._look()
+
+    @property
+    def names_pictures(self) -> bool:
+        """Whether its lines name pictures."""
+        return self._path is not None
+
+    @property
+    def classes(self) -> set[str]:
+        """Names of classes among its labels."""
+        return self._labels.classes
+
+    def rows(self) -> Iterator[TableRow]:
+        """Read the lines; blank ones are none."""
+        if self._whole:
+            return
+        split = split_of(self.raw)
+        with self._tree.open(self.raw) as file:
+            for line in _filled(lines(file)):
+                yield self._row(line, split)
+
+    def _look(self) -> None:
+        """Look through the file: what is usual."""
+        try:
+            with self._tree.open(self.raw) as file:
+                if self._is_utf8(file.read(2)):
+                    file.seek(0)
+                    self._look_at(_filled(lines(file)))
+        except (SickbayError, OSError) as error:
+            self._whole = True
+            self._note("file.unreadable", f"The file cannot be read: {error}.")
+
+    def _is_utf8(self, start: bytes) -> bool:
+        if not start:
+            self._note("file.empty", "The file has no bytes.")
+        elif (encoding := WIDE.get(start)) is not None:
+            message = f"Byte {start[0]:02X} at offset 0 is not UTF-8; it may be {encoding}."
+            self._note("text.bad-encoding", message, byte=0, encoding=encoding)
+        else:
+            return True
+        self._whole = True
+        return False
+
+    def _look_at(self, filled: Iterator[Line]) -> None:
+        first = list(islice(filled, _FIRST_LINES))
+        values = [value for line in first if (value := _value(line)) is not _BROKEN]
+        self._whole = _is_one_value(first, values)
+        if self._whole:
+            message = "The file is one JSON value over several lines, not one value a line."
+            self._note("annotation.malformed", message, line=1)
+            return
+        if not first:
+            self._note("annotation.malformed", "The file holds blank lines only.")
+        self._choose([value for value in values if isinstance(value, dict)])
+        for value in chain(values, filter(_is_sound, map(_value, filled))):
+            self._schema.note(value)
+            if self._label is not None and isinstance(value, dict):
+                self._labels.note(labels.of_json(value.get(self._label)))
+        self._schema.settle({self._label})
+        for message in self._schema.divided():
+            self._note("annotation.schema-mismatch", message, severity=Severity.WARN)
+
+    def _choose(self, values: list[dict[str, Any]]) -> None:
+        """Say what the keys are for, by the first lines."""
+        keys = list(dict.fromkeys(key for value in values for key in value))
+        columns = [Column(key, [_cell(value.get(key)) for value in values]) for key in keys]
+        found = roles(columns, self._options, SamplePath(self.raw).text)
+        chats_ = any(isinstance(value.get(key), list) for value in values for key in KEYS)
+        if found.path is not None and self._pictures and (self._options.path or not chats_):
+            self._path = keys[found.path]
+        self._label = None if found.label is None else keys[found.label]
+        self._split = None if found.split is None else keys[found.split]
+        self._fields = [(keys[at], at, main) for at, main in found.texts]
+
+    def _row(self, line: Line, split: str) -> TableRow:
+        if line.sha256:
+            given = LongRow(_FORMAT, line.size, line.sha256).to_json()
+            return TableRow(line.number, given, split=split, findings=self._unread(line))
+        text = bare(line.data).decode("utf-8", errors="surrogateescape")
+        try:
+            value = json_line.loads(text)
+        except Malformed as error:
+            given = Row(_FORMAT, text, line.at).to_json()
+            finding = _malformed(error, text, line)
+            return TableRow(line.number, given, split=split, findings=[finding])
+        given = Row(_FORMAT, text, line.at, "", self._fields).to_json()
+        return self._value_row(value, given, text, line, split)
+
+    def _value_row(
+        self, value: Any, given: list[Any], text: str, line: Line, split: str
+    ) -> TableRow:
+        findings, label = [self._schema.check(value)], ""
+        known = value if isinstance(value, dict) else {}
+        if self._label is not None and known:
+            read = labels.of_json(known.get(self._label))
+            label = shown(read.text)
+            findings.append(self._labels.check(read))
+        if self._split is not None:
+            split = SPLITS.get(_cell(known.get(self._split)).strip().lower(), split)
+        path = None if self._path is None else _cell(known.get(self._path))
+        place = {"line": line.number, "byte": line.at, "excerpt": excerpt(text)}
+        placed = [with_detail(one, place) for one in findings if one is not None]
+        return TableRow(line.number, given, path, label, split, placed)
+
+    def _unread(self, line: Line) -> list[Finding]:
+        """Of a line that is a sample its child says that it is too long."""
+        if not self.names_pictures:
+            return []
+        message = f"A line of {line.size:,} bytes is too long to be read."
+        place = {"line": line.number, "byte": line.at}
+        return [Finding.of("annotation.malformed", "", message, None, **place)]
+
+    def _note(
+        self, code: str, message: str, severity: Severity | None = None, **detail: Any
+    ) -> None:
+        finding = Finding.of(code, SamplePath(self.raw).text, message, None, **detail)
+        self.notes.append(replace(finding, severity=severity or finding.severity))
+
+
+_BROKEN = object()
+
+
+def _filled(read: Iterable[Line]) -> Iterator[Line]:
+    return (line for line in read if line.sha256 or line.data.strip())
+
+
+def _value(line: Line) -> Any:
+    """Read a line's value, ``_BROKEN`` where it has none."""
+    try:
+        return _BROKEN if line.sha256 else json_line.loads(line.text)
+    except Malformed:
+        return _BROKEN
+
+
+def _is_sound(value: Any) -> bool:
+    return value is not _BROKEN
+
+
+def _is_one_value(first: list[Line], values: list[Any]) -> bool:
+    """Whether lines are parts of one value: the first opens it, and most are no values."""
+    opened = bool(first) and first[0].data.lstrip()[:1] in {b"{", b"["}
+    broken = len(first) - len(values)
+    return opened and _value(first[0]) is _BROKEN and broken > 1 and broken > len(first) / 2
+
+
+def _cell(value: Any) -> str:
+    """Write a value as a cell would: a text as it is, a picture as its path."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        inner = value.get("path")
+        return inner if isinstance(inner, str) else ""
+    return "" if value is None or isinstance(value, list) else str(value)
+
+
+def _malformed(error: Malformed, text: str, line: Line) -> Finding:
+    before = text[: error.at].encode("utf-8", errors="surrogateescape")
+    return Finding.of(
+        "annotation.malformed",
+        "",
+        f"The line {error.why}.",
+        line=line.number,
+        byte=line.at + len(before),
+        excerpt=excerpt(text, error.at),
+    )
+
+
+def read(tree: Tree, policy: Policy, options: TableOptions | None = None) -> Listed:
+    """Read the JSON lines below a root, and the pictures they name."""
+    chosen = options or TableOptions()
+    found = table_rows.find(tree, SUFFIXES)
+    return Listed(tree, [JsonLines(tree, raw, policy, chosen) for raw in found])
+
+
+def recognise(glimpse: Glimpse) -> str | None:
+    """Say why a folder looks like one of JSON lines: there are some, where lists lie."""
+    found = [raw for raw in glimpse.files() if is_list(raw, SUFFIXES)]
+    return table_rows.holding(found, "JSON lines")

@@ -1,0 +1,201 @@
+"""Samples of a data set whose rows are in tables: the rows, or the pictures that they name."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from heapq import heappop, heappush
+from typing import Any
+
+from sickbay.contract.defects import Severity
+from sickbay.contract.finding import Finding
+from sickbay.contract.paths import SamplePath
+from sickbay.scanner import rows, wire
+from sickbay.scanner.checks.most import bounded
+from sickbay.scanner.excerpt import excerpt
+from sickbay.scanner.formats import PICTURE_SUFFIXES
+from sickbay.scanner.sources import Found, Item, Noted, Skipped
+from sickbay.scanner.sources.joined import Joined, Place
+from sickbay.scanner.sources.named import Names
+from sickbay.scanner.sources.table_rows import Table, TableRow
+from sickbay.scanner.trees import Entry, Tree
+
+NOT_LISTED = "picture that no row names"
+NO_PART = "neither a list nor named by one"
+_ONE_ROW_EACH = 0.9
+"""Share of rows with a picture of their own, from which on two rows of one contradict another."""
+
+
+def no_part(entry: Entry | Skipped) -> Skipped:
+    """What no row says anything of."""
+    if isinstance(entry, Skipped):
+        return entry
+    picture = SamplePath(entry.raw).suffix in PICTURE_SUFFIXES
+    return Skipped(entry.raw, NOT_LISTED if picture else NO_PART)
+
+
+class Listed:
+    """Samples of some tables, and the rest of the tree.
+
+    Args:
+        tree: the data set.
+        tables: its lists, each looked through already.
+        other: what anything else is.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        tables: Sequence[Table],
+        other: Callable[[Entry | Skipped], Item] = no_part,
+    ) -> None:
+        self.classes: tuple[str, ...] = tuple(sorted({c for one in tables for c in one.classes}))
+        self._tree = tree
+        self._other = other
+        self._tables = list(tables)
+        self._findings = {table.raw: list(table.notes) for table in tables}
+
+    def items(self) -> Iterator[Item]:
+        """Yield everything in order of raw path."""
+        if not any(table.names_pictures for table in self._tables):
+            yield from self._with_rows(map(self._other, self._tree.entries()))
+            return
+        with closing(Joined(self._tree)) as joined:
+            names = Names(joined, self._tree.where)
+            for number, table in enumerate(self._tables):
+                if table.names_pictures:
+                    said = self._said_by(number, table, joined, names)
+                    self._findings[table.raw] += bounded(said)
+            pictures = _Pictures(joined, self._tables)
+            yield from self._with_rows(map(pictures.item, joined.places()))
+
+    def _with_rows(self, items: Iterator[Item]) -> Iterator[Item]:
+        """Put rows where their paths sort: after their table, and before what sorts after them."""
+        tables = {table.raw: table for table in self._tables}
+        heap: list[_Rows] = []
+        for item in items:
+            yield from _until(heap, item.raw)
+            table = tables.get(item.raw)
+            if table is None:
+                yield item
+                continue
+            if self._findings[table.raw]:
+                yield Noted(table.raw, tuple(self._findings[table.raw]))
+            if not table.names_pictures:
+                _push(heap, _Rows(_row_samples(table)))
+        yield from _until(heap, None)
+
+    def _said_by(
+        self, number: int, table: Table, joined: Joined, names: Names
+    ) -> Iterator[Finding]:
+        """Note what rows say of pictures; yield what is wrong with rows that name none."""
+        for row in table.rows():
+            named = None if row.path is None else names.find(row.path, table.raw)
+            placed = [_placed(finding, table, row) for finding in row.findings]
+            if named is None:
+                yield from placed
+            elif named.unsafe is not None:
+                shown = {"excerpt": excerpt(row.path or "")}
+                said = Finding.of("file.unsafe-path", "", named.unsafe, None, **shown)
+                yield _placed(said, table, row)
+                yield from placed
+            else:
+                value = [number, row.number, row.label, row.split, wire.from_findings(placed)]
+                joined.say(named.raw, value)
+
+
+class _Rows:
+    """Rows still to come, compared by the first of them."""
+
+    def __init__(self, items: Iterator[Found]) -> None:
+        self._items = items
+        self.first = next(items, None)
+
+    def __lt__(self, other: "_Rows") -> bool:
+        return self.raw < other.raw
+
+    @property
+    def raw(self) -> bytes:
+        """Raw path of the first."""
+        return b"" if self.first is None else self.first.raw
+
+    def advance(self) -> "_Rows":
+        """Go on to the next."""
+        self.first = next(self._items, None)
+        return self
+
+
+def _push(heap: list[_Rows], some: _Rows) -> None:
+    if some.first is not None:
+        heappush(heap, some)
+
+
+def _until(heap: list[_Rows], raw: bytes | None) -> Iterator[Item]:
+    """Yield the rows whose paths sort before another."""
+    while heap and (raw is None or heap[0].raw < raw):
+        some = heappop(heap)
+        while some.first is not None and (raw is None or some.first.raw < raw):
+            if heap and heap[0] < some:
+                break
+            yield some.first
+            some.advance()
+        _push(heap, some)
+
+
+def _row_samples(table: Table) -> Iterator[Found]:
+    for row in table.rows():
+        yield Found(
+            rows.path(table.raw, table.word, row.number),
+            row.split,
+            row.label,
+            kind="row",
+            given=row.given,
+            findings=tuple(_placed(finding, table, row) for finding in row.findings),
+        )
+
+
+def _placed(finding: Finding, table: Table, row: TableRow) -> Finding:
+    return replace(finding, file=SamplePath(table.raw).text, item=f"{table.word} {row.number}")
+
+
+class _Pictures:
+    """Pictures by what rows say of them."""
+
+    def __init__(self, joined: Joined, tables: Sequence[Table]) -> None:
+        self._joined = joined
+        self._tables = tables
+        self._alone: bool | None = None
+
+    def item(self, place: Place) -> Item:
+        """Return the sample at a place, or what else lies there."""
+        if not place.said:
+            return no_part(place.entry or Skipped(place.raw, NO_PART))
+        table, _, label, split, findings = place.said[0]
+        contradiction = self._contradiction(place)
+        return Found(
+            place.raw,
+            split,
+            label,
+            listed=(self._tables[table].raw, self._item(place.said[0])),
+            findings=(*wire.to_findings(findings), *contradiction),
+        )
+
+    def _item(self, said: Sequence[Any]) -> str:
+        return f"{self._tables[said[0]].word} {said[1]}"
+
+    def _contradiction(self, place: Place) -> Iterator[Finding]:
+        """Say that another row gives the picture another label, where each has but one row."""
+        label = place.said[0][2]
+        other = next((said for said in place.said[1:] if said[2] != label), None)
+        if other is None or not self._one_row_each():
+            return
+        file = SamplePath(self._tables[other[0]].raw).text
+        message = f"Here the picture has the label {other[2]!r}, before it was {label!r}."
+        finding = Finding.of("label.malformed", file, message, self._item(other))
+        yield replace(finding, severity=Severity.NOTE)
+
+    def _one_row_each(self) -> bool:
+        if self._alone is None:
+            counted = "SELECT count(*), count(DISTINCT raw) FROM said"
+            rows_in_all, pictures = self._joined.database.execute(counted).fetchone()
+            self._alone = pictures >= _ONE_ROW_EACH * rows_in_all
+        return self._alone
