@@ -1,6 +1,7 @@
 """The last step of a scan: records with all their findings, in order, and the totals."""
 
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 from sickbay.scanner import wire
 from sickbay.scanner.checks.files import unsafe_name
-from sickbay.scanner.checks.sets import SET_CHECKS, FirstPass, WholeSet
+from sickbay.scanner.checks.whole import FirstPass, Sample, WholeSet
 from sickbay.scanner.evidence import Examined
 from sickbay.scanner.sink import Sink
 from sickbay.scanner.spool import Spool
@@ -32,25 +33,22 @@ def kind_of(value: list[Any]) -> str:
 
 def note(first: FirstPass, value: list[Any], found: Examined) -> None:
     """Take a checked sample into account for what only the whole set can tell."""
-    first.note(value[1], found.sha256, found.size, found.mode)
+    _, name, _, split, label, _, labels, _ = value
+    first.note(name.encode("latin-1"), split, label, kind_of(value), found, labels=labels)
 
 
 def write_out(
     checked: Spool, first: FirstPass, policy: Policy, sink: Sink, header: ScanRecord
 ) -> SummaryRecord:
     """Look at the whole set, then write all records."""
-    whole = WholeSet(first)
-    if whole.needs_second_look:
+    with closing(WholeSet(first, policy)) as whole:
+        writer = _Writer(sink, policy, whole)
+        sink.header(header)
         for value, raw in checked.frames():
-            if value[0] == FOUND:
-                whole.gather(_record(value, wire.to_examined(value[-1], raw), policy))
-    writer = _Writer(sink, policy, whole)
-    sink.header(header)
-    for value, raw in checked.frames():
-        writer.take(value, raw)
-    summary = writer.summary()
-    sink.finish(summary)
-    return summary
+            writer.take(value, raw)
+        summary = writer.summary()
+        sink.finish(summary)
+        return summary
 
 
 @dataclass(slots=True)
@@ -78,8 +76,7 @@ class _Writer:
     def _sample(self, value: list[Any], raw: bytes) -> None:
         found = wire.to_examined(value[-1], raw)
         record = _record(value, found, self.policy)
-        looked = [check(record, self.whole) for check in SET_CHECKS]
-        more = [finding for finding in looked if finding is not None]
+        more = self.whole.findings(Sample(self.number, record, kind_of(value), found.arrays))
         if more:
             own = record.findings[: MAX_FINDINGS - len(more)]
             record = replace(record, findings=(*own, *self.policy.applied(more)))
@@ -102,6 +99,8 @@ class _Writer:
             skipped=skipped,
             reasons=dict(sorted(self.reasons.items())),
             codes=dict(sorted(self.codes.items())),
+            labels=self.whole.labels(),
+            findings=self.policy.applied(self.whole.set_findings()),
         )
 
 
