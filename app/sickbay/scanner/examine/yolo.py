@@ -14,6 +14,8 @@ from sickbay.scanner.marks import Mark
 
 BOX = 5  # columns
 POLYGON = 7  # columns at least: a class and three points
+_SHARE = 2  # no share of a picture, however badly drawn
+_PIXELS = "Its numbers are pixels, as it seems; YOLO has shares of the picture's size, 0 to 1."
 
 
 def parse(side: Side, said: Said) -> None:
@@ -28,7 +30,10 @@ def parse(side: Side, said: Said) -> None:
         wrong = _malformed(columns, values, points)
         if wrong is None:
             said.findings.extend(_labelled(columns[0], side, item, said))
-            said.add(_mark(columns[0], values or [], side, item, points))
+            if _in_pixels(values or [], side.size):
+                said.findings.append(Finding.of("box.outside", side.file, _PIXELS, item))
+            else:
+                said.add(_mark(columns[0], values or [], side, item, points))
             kinds.setdefault(len(columns) == BOX, number)
         else:
             detail = {"excerpt": excerpt(line)}
@@ -67,6 +72,12 @@ def _malformed(
     if count == BOX or (count >= POLYGON and count % 2):
         return None
     return f"It has {_counted(count)}; a box has 5, a polygon an odd number from 7 on."
+
+
+def _in_pixels(values: list[float], size: tuple[int, int] | None) -> bool:
+    """Whether a row fits the picture in pixels, and not at all in shares of it."""
+    fits = size is not None and min(values) >= 0 and max(values) <= max(size)
+    return fits and sum(value >= _SHARE for value in values) >= len(values) / 2
 
 
 def _counted(count: int) -> str:
