@@ -64,7 +64,7 @@ class Joined:
             self.database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
             self.database.executescript(_TABLES)
             self.database.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        self._waiting: list[tuple[bytes, str]] = []
+        self._said = Rows(self, "said (raw, value)", 2)
         self._named = False
         self.fill("entry", 4, (_row(item) for item in tree.entries()))
 
@@ -100,9 +100,7 @@ class Joined:
 
     def say(self, raw: bytes, value: Any) -> None:
         """Note what an annotation file says of a path, as JSON."""
-        self._waiting.append((raw, _encode(value)))
-        if len(self._waiting) >= _TOGETHER:
-            self._write_said()
+        self._said.add(raw, _encode(value))
 
     def places(self, most: int = 1000) -> Iterator[Place]:
         """Yield every path that lies there or is named, in ascending order.
@@ -110,7 +108,7 @@ class Joined:
         Args:
             most: of what is said of one path, how much is given at most.
         """
-        self._write_said()
+        self._said.flush()
         with storing():
             self.database.execute("CREATE INDEX IF NOT EXISTS of_path ON said (raw, number)")
         entries = self.database.execute(
@@ -137,10 +135,6 @@ class Joined:
         """Give the space back."""
         self.database.close()
 
-    def _write_said(self) -> None:
-        self.fill("said (raw, value)", 2, self._waiting)
-        self._waiting.clear()
-
     def _index_names(self) -> None:
         with storing():
             self.database.execute("CREATE TABLE tail (name BLOB, raw BLOB)")
@@ -148,6 +142,27 @@ class Joined:
             self.fill("tail", 2, ((raw.rpartition(b"/")[2], raw) for (raw,) in rows))
             self.database.execute("CREATE INDEX by_name ON tail (name)")
         self._named = True
+
+
+class Rows:
+    """Rows on their way into one table, written many at a time."""
+
+    def __init__(self, joined: Joined, table: str, columns: int) -> None:
+        self._joined = joined
+        self._table = table
+        self._columns = columns
+        self._waiting: list[tuple[Any, ...]] = []
+
+    def add(self, *row: Any) -> None:
+        """Add one row."""
+        self._waiting.append(row)
+        if len(self._waiting) >= _TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        self._joined.fill(self._table, self._columns, self._waiting)
+        self._waiting.clear()
 
 
 @contextmanager

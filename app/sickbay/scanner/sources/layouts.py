@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from sickbay.contract.errors import BadInput
-from sickbay.scanner.sources import arrays, imagefolder, jsonl, masks, table, text, voc, yolo
+from sickbay.scanner.sources import arrays, coco, imagefolder, jsonl, masks, table, text, voc, yolo
 
 LAYOUTS: Mapping[str, ModuleType] = {
-    module.NAME: module for module in (imagefolder, masks, yolo, voc, arrays, table, jsonl, text)
+    module.NAME: module
+    for module in (imagefolder, masks, coco, yolo, voc, arrays, table, jsonl, text)
 }
 
 
