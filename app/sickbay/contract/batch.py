@@ -8,8 +8,10 @@ without parsing the records.
 
 import base64
 import binascii
+import hashlib
 import re
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sickbay.contract.errors import BadInput
@@ -23,6 +25,9 @@ FULL_BATCH = 1 << 20
 MAX_THUMBNAIL = 64 << 10
 """Bytes of one thumbnail at most; a 256 px WebP is far below."""
 
+_MEAN_SAMPLES = 2048
+"""Records of a batch on average, where its bytes do not close it before."""
+
 _BEGINS = b'{"kind":"thumbnail",'
 _LINE = re.compile(
     rb'\{"kind":"thumbnail","of":"((?:[0-9a-f]{2})+)","data":"([A-Za-z0-9+/]+={0,2})"\}'
@@ -35,6 +40,28 @@ class Unpacked:
 
     lines: tuple[bytes, ...]
     thumbnails: Mapping[str, bytes]
+
+
+def ends_batch(raw_path: bytes) -> bool:
+    """Say whether a batch ends with the record of this path.
+
+    That depends on the path alone, so that two scans of a data set are cut at the same places,
+    and what changed in one batch leaves the others as they were.
+    """
+    return zlib.crc32(raw_path) % _MEAN_SAMPLES == 0
+
+
+def content_digest(lines: Iterable[bytes], stats: Mapping[str, str]) -> str:
+    """Return what a batch says as one SHA-256: by it, a later scan says the same again.
+
+    Args:
+        lines: the record lines, with or without their line feeds.
+        stats: by raw path in hex, ``device:inode:ctime_ns`` of files on this machine.
+    """
+    digest = hashlib.sha256(b"\n".join(line.rstrip(b"\n") for line in lines))
+    for of, stat in sorted(stats.items()):
+        digest.update(f"\n{of} {stat}".encode())
+    return digest.hexdigest()
 
 
 def pack(record: SampleRecord | FileRecord, thumbnail: bytes | None = None) -> bytes:

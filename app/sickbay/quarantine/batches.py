@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from sickbay.contract.batch import content_digest
 from sickbay.contract.defects import Severity
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import FileRecord, Finding, Record, SampleRecord
@@ -30,8 +31,10 @@ class Batch:
     sha256: str
     packed: bytes
     extras: Mapping[str, Mapping[str, str]]
+    content: str
     samples: int
     held: int
+    not_decoded: int
     first_path: bytes
     last_path: bytes
 
@@ -62,7 +65,7 @@ def check(
         raise BadInput("A batch holds no records.")
     if any(left >= right for left, right in pairwise(paths)):
         raise BadInput("A batch's records are not in ascending order of their raw paths.")
-    ancestry = _Ancestry()
+    ancestry = Ancestry()
     for path in paths:
         ancestry.follow(path)
     samples = [record for record in records if isinstance(record, SampleRecord)]
@@ -70,14 +73,21 @@ def check(
         sha256=body_sha256,
         packed=zlib.compress(b"\n".join(line.rstrip(b"\n") for line in lines), _LEVEL),
         extras=_known(extras, {path.hex() for path in paths}),
+        content=content_digest(lines, stats_of(extras)),
         samples=len(samples),
         held=sum(record.held for record in samples),
+        not_decoded=sum(not record.decoded for record in samples),
         first_path=paths[0],
         last_path=paths[-1],
     )
 
 
-class _Ancestry:
+def stats_of(extras: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
+    """Return what of the extras belongs to a batch's content."""
+    return {of: beside["stat"] for of, beside in extras.items() if "stat" in beside}
+
+
+class Ancestry:
     """Follows ascending raw paths, to find a file that others have as their folder.
 
     Between ``x`` and ``x/y`` there may be any number of paths that begin with ``x`` too; those
@@ -114,27 +124,24 @@ def _known(
     return extras
 
 
-def arrived(session: Session, scan_id: int) -> Iterator[Arrived | FileRecord]:
-    """Yield a scan's samples and files in order of raw path, one batch in memory at a time.
+def records_of(
+    session: Session, scan_id: int, number: int, ancestry: Ancestry
+) -> Iterator[Arrived | FileRecord]:
+    """Yield the samples and files of one batch, in order of raw path.
 
     Raises:
         BadInput: a sample is a folder of another, which no batch by itself shows.
     """
-    ancestry = _Ancestry()
-    numbers = session.scalars(
-        select(ScanBatch.number).where(ScanBatch.scan_id == scan_id).order_by(ScanBatch.number)
-    ).all()
-    for number in numbers:
-        packed, extras = session.execute(
-            select(ScanBatch.records, ScanBatch.extras).where(
-                ScanBatch.scan_id == scan_id, ScanBatch.number == number
-            )
-        ).one()
-        for line in zlib.decompress(packed).split(b"\n"):
-            one = _unpacked(json.loads(line), extras)
-            path = one.path if isinstance(one, FileRecord) else one.record.path
-            ancestry.follow(path.raw)
-            yield one
+    packed, extras = session.execute(
+        select(ScanBatch.records, ScanBatch.extras).where(
+            ScanBatch.scan_id == scan_id, ScanBatch.number == number
+        )
+    ).one()
+    for line in zlib.decompress(packed).split(b"\n"):
+        one = _unpacked(json.loads(line), extras)
+        path = one.path if isinstance(one, FileRecord) else one.record.path
+        ancestry.follow(path.raw)
+        yield one
 
 
 def _unpacked(

@@ -11,21 +11,36 @@ from sqlalchemy.orm import Session
 from sickbay.contract.errors import Conflict, NotFound, Refused
 from sickbay.contract.finding import ScanRecord, SummaryRecord
 from sickbay.database.tables import now
-from sickbay.quarantine import apply, data_sets
+from sickbay.quarantine import apply, data_sets, parts
 from sickbay.quarantine.batches import Batch, check
 from sickbay.quarantine.tables import DataSet, Scan, ScanBatch, ScanState
 
-__all__ = ["Batch", "Ticket", "abandon", "begin", "check", "finish", "progress", "receive"]
+__all__ = [
+    "Batch",
+    "Ticket",
+    "abandon",
+    "begin",
+    "check",
+    "finish",
+    "progress",
+    "receive",
+    "repeat",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A scan on its way in."""
+    """A scan on its way in.
+
+    ``known`` are the contents of the parts of the scan in force, told at the beginning: what
+    says the same need not be sent.
+    """
 
     key: str
     number: int
     next_batch: int
     state: ScanState
+    known: tuple[str, ...] = ()
 
 
 def begin(session: Session, header: ScanRecord, by: str, root: str | None = None) -> Ticket:
@@ -61,7 +76,7 @@ def begin(session: Session, header: ScanRecord, by: str, root: str | None = None
     )
     session.add(scan)
     session.flush()
-    return Ticket(scan.key, scan.number, 0, scan.state)
+    return Ticket(scan.key, scan.number, 0, scan.state, parts.known(session, data_set_id))
 
 
 def progress(session: Session, key: str) -> Ticket:
@@ -83,15 +98,9 @@ def receive(session: Session, key: str, number: int, batch: Batch) -> int:
         Refused: a batch before it is missing, its paths do not follow on, or the scan is over.
     """
     scan = _scan(session, key)
-    expected = _next_batch(session, scan)
-    if scan.state is not ScanState.RECEIVING:
-        raise Refused(_OVER)
-    if number < expected:
-        _refuse_other_content(session, scan, number, batch)
-        return expected
-    if number > expected:
-        raise Refused(f"The scan takes batch {expected} next, not {number}; send that first.")
-    _refuse_disorder(session, scan, number, batch)
+    if not _is_next(session, scan, number, batch.sha256):
+        return _next_batch(session, scan)
+    _refuse_disorder(session, scan, number, batch.first_path)
     session.execute(
         insert(ScanBatch).values(
             scan_id=scan.id,
@@ -101,30 +110,80 @@ def receive(session: Session, key: str, number: int, batch: Batch) -> int:
             extras={path: dict(beside) for path, beside in batch.extras.items()},
             samples=batch.samples,
             held=batch.held,
+            not_decoded=batch.not_decoded,
+            first_path=batch.first_path,
             last_path=batch.last_path,
+            content=batch.content,
+            repeats=False,
         )
     )
-    return expected + 1
+    return number + 1
+
+
+def repeat(session: Session, key: str, number: int, content: str) -> int:
+    """Take a batch as received that says what a part of the scan in force said.
+
+    Return the number of the next batch. The same again is free.
+
+    Raises:
+        NotFound: there is no such scan, or no such part (any more): send the records.
+        Conflict: another batch of that number was received before.
+        Refused: as of :func:`receive`.
+    """
+    scan = _scan(session, key)
+    if not _is_next(session, scan, number, content):
+        return _next_batch(session, scan)
+    part = parts.part(session, scan.data_set_id, content)
+    _refuse_disorder(session, scan, number, part.first_path)
+    session.execute(
+        insert(ScanBatch).values(
+            scan_id=scan.id,
+            number=number,
+            sha256=content,
+            records=b"",
+            extras={},
+            samples=part.samples,
+            held=part.held,
+            not_decoded=part.not_decoded,
+            first_path=part.first_path,
+            last_path=part.last_path,
+            content=content,
+            repeats=True,
+        )
+    )
+    return number + 1
 
 
 _OVER = "This scan is over: it, or a newer one of this data set, has finished. Scan again."
 
 
-def _refuse_other_content(session: Session, scan: Scan, number: int, batch: Batch) -> None:
+def _is_next(session: Session, scan: Scan, number: int, sha256: str) -> bool:
+    """Say whether the batch is the one to come next; nothing where it is here already."""
+    expected = _next_batch(session, scan)
+    if scan.state is not ScanState.RECEIVING:
+        raise Refused(_OVER)
+    if number > expected:
+        raise Refused(f"The scan takes batch {expected} next, not {number}; send that first.")
+    if number < expected:
+        _refuse_other_content(session, scan, number, sha256)
+    return number == expected
+
+
+def _refuse_other_content(session: Session, scan: Scan, number: int, sha256: str) -> None:
     before = session.scalar(
         select(ScanBatch.sha256).where(ScanBatch.scan_id == scan.id, ScanBatch.number == number)
     )
-    if before != batch.sha256:
+    if before != sha256:
         raise Conflict(f"Batch {number} was received before with other content; scan again.")
 
 
-def _refuse_disorder(session: Session, scan: Scan, number: int, batch: Batch) -> None:
+def _refuse_disorder(session: Session, scan: Scan, number: int, first_path: bytes) -> None:
     last = session.scalar(
         select(ScanBatch.last_path).where(
             ScanBatch.scan_id == scan.id, ScanBatch.number == number - 1
         )
     )
-    if last is not None and batch.first_path <= last:
+    if last is not None and first_path <= last:
         raise Refused("The batch's first path does not come after the last one received.")
 
 
@@ -138,7 +197,7 @@ def finish(session: Session, key: str, summary: SummaryRecord) -> Mapping[str, A
     Raises:
         NotFound: there is no such scan.
         BadInput: a sample is a folder of another.
-        Refused: records are missing, or the scan is over.
+        Refused: records are missing, the scan is over, or parts it repeats are not in force.
     """
     scan = _scan(session, key)
     if scan.state is ScanState.FINISHED:

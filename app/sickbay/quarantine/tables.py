@@ -117,8 +117,15 @@ class ScanBatch(Base):
     """How many sample records it holds."""
     held: Mapped[int]
     """How many of them are held."""
+    not_decoded: Mapped[int | None]
+    """How many of them no decoder looked into."""
+    first_path: Mapped[bytes | None] = mapped_column(LargeBinary)
     last_path: Mapped[bytes] = mapped_column(LargeBinary)
     """Raw path of the last record; the next batch goes on after it."""
+    content: Mapped[str | None] = mapped_column(String(64))
+    """Digest of all that it says: see ``contract.batch``."""
+    repeats: Mapped[bool | None]
+    """It says what a part of the scan in force said, and brings no records."""
 
 
 class Sample(Base):
