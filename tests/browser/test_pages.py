@@ -58,7 +58,7 @@ def test_the_whole_review_works_without_scripts(ward: Ward) -> None:
 @pytest.mark.parametrize("width", [320, 390, 768])
 def test_no_page_scrolls_sideways_in_a_narrow_window(ward: Ward, width: int) -> None:
     page = ward.enter(viewport={"width": width, "height": 800})
-    for address in ("", "/review", "/releases", *_samples(ward, page)):
+    for address in ("", "/review", "/releases", "/policy", "/files", *_samples(ward, page)):
         ward.open(page, address)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
 

@@ -1,0 +1,60 @@
+"""Boxes over a picture in a real browser, and the policy set from a page."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests import pictures, scanned
+from tests.browser.conftest import Ward
+
+pytestmark = pytest.mark.browser
+_LINE = 6  # pixels: a browser counts the line itself, as if it scaled with the picture
+_LINES = b"0 0.5 0.5 0.2 0.2\n1 0.9 0.5 0.5 0.2\n"
+
+
+def _open(ward: Ward, page: Page, root: Path) -> None:
+    """Scan a data set of two pictures with a box outside, and open the first."""
+    for number in range(2):
+        pictures.write(root, f"images/{number}.jpg", pictures.jpeg(number, (320, 240)))
+        pictures.write(root, f"labels/{number}.txt", _LINES)
+    scanned.scan_into(ward.state, root, name="boxed", layout="yolo")
+    page.goto(f"{ward.server.url}/datasets/boxed/review")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("images/0.jpg")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+
+
+def test_boxes_are_on_the_picture_and_stay_off_once_switched_off(
+    ward: Ward, tmp_path: Path
+) -> None:
+    page = ward.enter()
+    _open(ward, page, tmp_path / "boxed")
+    image, outline = page.locator("#stage image"), page.locator("#stage polygon").last
+    frame, drawn = image.bounding_box(), outline.bounding_box()
+    assert frame is not None
+    assert drawn is not None
+    assert drawn["x"] == pytest.approx(frame["x"] + frame["width"] * 0.65, abs=_LINE)
+    assert drawn["x"] + drawn["width"] == pytest.approx(
+        frame["x"] + frame["width"] * 1.15, abs=2 * _LINE
+    )
+    assert drawn["height"] == pytest.approx(frame["height"] * 0.2, abs=2 * _LINE)
+    page.keyboard.press("b")
+    expect(outline).to_be_hidden()
+    page.keyboard.press("j")
+    expect(page.get_by_role("heading", level=1)).to_have_text("images/1.jpg")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    expect(page.locator("#stage polygon").last).to_be_hidden()
+    page.get_by_role("button", name=re.compile("Boxes")).click()
+    expect(page.locator("#stage polygon").last).to_be_visible()
+
+
+def test_a_reviewer_lets_a_code_be_silent_from_the_page(ward: Ward) -> None:
+    page = ward.enter()
+    ward.open(page, "")
+    page.get_by_role("link", name="Policy").click()
+    page.get_by_label("Severity of image.truncated").select_option("silent")
+    page.get_by_role("button", name="Save the policy").click()
+    expect(page.get_by_text("image.truncated: say nothing")).to_be_visible()
+    expect(page.get_by_label("Severity of image.truncated")).to_have_value("silent")
+    expect(page.get_by_text("was judged by another policy")).to_be_visible()
