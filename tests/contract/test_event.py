@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sickbay.contract.blame import Batches, Outcome, Sample, Verdict
 from sickbay.contract.errors import BadInput
 from sickbay.contract.event import (
     MAX_BYTES,
@@ -27,7 +28,6 @@ from sickbay.contract.event import (
     Heartbeat,
     Level,
     Points,
-    Sample,
 )
 from sickbay.contract.event_batch import (
     Receipt,
@@ -39,6 +39,7 @@ from sickbay.contract.event_batch import (
 )
 from sickbay.contract.fields import MAX_COUNT
 from sickbay.contract.opening import Opened, Opening, opened_from_json, opening_from_json
+from sickbay.contract.report import Change, Passed, Report, Stage
 
 _INT64 = st.integers(min_value=-(1 << 63), max_value=(1 << 63) - 1)
 # JSON has one word for NaN, so what is read holds one kind of it.
@@ -59,6 +60,7 @@ def _points(draw: st.DrawFn) -> Points:
 _FAILURES = st.builds(
     Failure,
     what=st.sampled_from(FailureKind),
+    ref=st.just("") | st.just("0123456789abcdef"),
     exception_type=_TEXT,
     message=_TEXT,
     traceback=_TEXT,
@@ -73,7 +75,49 @@ _FAILURES = st.builds(
     window=st.lists(_ANY_FLOAT, max_size=5).map(lambda values: array("d", values)),
     detail=_JSON,
 )
+_SAMPLES = st.lists(
+    st.builds(Sample, path=st.just("a/b.jpg"), loss=st.none() | _ANY_FLOAT), max_size=3
+).map(tuple)
+_REFS = st.from_regex(r"[0-9a-f]{16}", fullmatch=True)
+
+
+@st.composite
+def _batches(draw: st.DrawFn) -> Batches:
+    """Steps with their samples, some of them used several times."""
+    paths = tuple(Sample(f"{number}.jpg") for number in range(draw(st.integers(1, 4))))
+    place = st.integers(0, len(paths) - 1)
+    steps = draw(st.lists(st.tuples(_INT64, st.lists(place, max_size=4)), min_size=1, max_size=5))
+    used = [one for _, places in steps for one in places]
+    losses = [draw(_ANY_FLOAT) for _ in used] if draw(st.booleans()) else []
+    return Batches(
+        array("q", (step for step, _ in steps)),
+        array("q", (len(places) for _, places in steps)),
+        array("q", used),
+        paths,
+        array("d", losses),
+    )
+
+
+_VERDICTS = st.builds(
+    Verdict,
+    failure=_REFS,
+    outcome=st.sampled_from(Outcome),
+    samples=_SAMPLES,
+    forwards=st.integers(0, 99),
+    detail=_JSON,
+)
+_STAGES = st.builds(
+    Stage, st.just("one batch"), st.sampled_from(Passed), _TEXT, st.none() | st.floats(0, 1e6)
+)
+_REPORTS = st.builds(
+    Report, st.just("Triage"), st.sampled_from(Passed), st.lists(_STAGES, max_size=3).map(tuple)
+)
+_CHANGES = st.builds(Change, st.just("learning-rate"), _TEXT, _TEXT, _TEXT, st.none() | _INT64)
 _BODIES: st.SearchStrategy[Body] = st.one_of(
+    _batches(),
+    _VERDICTS,
+    _REPORTS,
+    _CHANGES,
     _points(),
     _FAILURES,
     st.builds(Alert, st.just("High loss"), _TEXT, st.sampled_from(Level), st.none() | _INT64),
@@ -274,3 +318,50 @@ def test_the_answer_to_an_opening_is_read_as_it_was_written() -> None:
     assert opened_from_json(opened.to_json()) == opened
     with pytest.raises(BadInput):
         opened_from_json({"run": "ab12", "attempt": 0})
+
+
+def _used(**changes: Any) -> dict[str, Any]:
+    paths = [{"path": "a.jpg"}, {"path": "b.jpg"}]
+    columns = {"steps": [7], "counts": [2], "samples": [0, 1], "paths": paths}
+    return {"seq": 1, "rank": 0, "kind": "batches", "time": 1.5, **columns, **changes}
+
+
+def test_which_samples_a_step_used_is_read() -> None:
+    body = from_json(_used(losses=[0.5, "nan"])).body
+    assert isinstance(body, Batches)
+    assert [body.paths[place].path for place in body.samples] == ["a.jpg", "b.jpg"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"counts": [1]},
+        {"counts": [-1]},
+        {"counts": []},
+        {"steps": []},
+        {"samples": [0, 2]},
+        {"samples": [-1, 0]},
+        {"losses": [0.5]},
+        {"paths": [{"path": "../a.jpg"}, {"path": "b.jpg"}]},
+    ],
+)
+def test_columns_of_batches_that_do_not_fit_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        from_json(_used(**changes))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"kind": "verdict", "failure": "", "outcome": "reproduced-alone", "forwards": 1},
+        {"kind": "verdict", "failure": "0" * 16, "outcome": "guilty", "forwards": 1},
+        {"kind": "verdict", "failure": "0" * 16, "outcome": "reproduced-alone", "forwards": -1},
+        {"kind": "change", "what": " "},
+        {"kind": "report", "title": "", "outcome": "passed"},
+        {"kind": "report", "title": "Triage", "outcome": "passed", "stages": [{"name": "a"}]},
+        {"kind": "failure", "what": "other", "ref": "not hex"},
+    ],
+)
+def test_verdicts_changes_and_reports_that_say_nothing_are_refused(event: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        from_json({"seq": 1, "rank": 0, "time": 1.5, **event})

@@ -5,8 +5,9 @@ import pytest
 from sqlalchemy.orm import Session
 from tests.runs.sending import NOON, Trainer, failure, points
 
+from sickbay.contract.blame import Sample
 from sickbay.contract.errors import NotFound
-from sickbay.contract.event import MAX_EVENTS, Event, Failure, FailureKind, Sample
+from sickbay.contract.event import MAX_EVENTS, Event, Failure, FailureKind
 from sickbay.database import Database
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.tables import Sample as Row

@@ -9,6 +9,7 @@ import pytest
 from tests.trainer.ward import Ward
 
 import sickbay.trainer as sickbay
+from sickbay.contract.blame import Sample
 from sickbay.contract.event import (
     About,
     Alert,
@@ -19,7 +20,6 @@ from sickbay.contract.event import (
     Finish,
     Level,
     Points,
-    Sample,
 )
 
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from sickbay.contract.blame import Batches, Sample, Verdict
 from sickbay.contract.fields import number_to_json
+from sickbay.contract.report import Change, Report, Stage
 
 MAX_EVENTS = 1000
 """Events in a batch."""
@@ -41,6 +43,10 @@ class EventKind(StrEnum):
     HEARTBEAT = "heartbeat"
     FACTS = "facts"
     FINISH = "finish"
+    BATCHES = "batches"
+    VERDICT = "verdict"
+    CHANGE = "change"
+    REPORT = "report"
 
 
 class Level(StrEnum):
@@ -104,25 +110,16 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """A sample of a failure's batch: its path below the data set's root, and what is known."""
-
-    path: str
-    path_bytes: str | None = None
-    index: int | None = None
-    sha256: str | None = None
-    loss: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Failure:
     """Something that went wrong in a run.
 
     ``value`` is what was measured, ``baseline`` what was expected, ``score`` how far apart they
     are by the ``rule`` (name, version, thresholds); ``window`` holds the values before it.
+    ``ref`` names it for a later verdict: 16 hex digits, or nothing.
     """
 
     what: FailureKind
+    ref: str = ""
     exception_type: str = ""
     message: str = ""
     traceback: str = ""
@@ -179,7 +176,9 @@ class Finish:
     dropped: Mapping[str, int] = field(default_factory=dict)
 
 
-Body: TypeAlias = Points | Failure | Alert | Heartbeat | Facts | Finish
+Body: TypeAlias = (
+    Points | Failure | Alert | Heartbeat | Facts | Finish | Batches | Verdict | Change | Report
+)
 
 KINDS: Mapping[type[Body], EventKind] = {
     Points: EventKind.POINTS,
@@ -188,6 +187,10 @@ KINDS: Mapping[type[Body], EventKind] = {
     Heartbeat: EventKind.HEARTBEAT,
     Facts: EventKind.FACTS,
     Finish: EventKind.FINISH,
+    Batches: EventKind.BATCHES,
+    Verdict: EventKind.VERDICT,
+    Change: EventKind.CHANGE,
+    Report: EventKind.REPORT,
 }
 
 
@@ -240,7 +243,7 @@ _encode = json.JSONEncoder(
 ).encode
 
 
-_NAMES = {kind: tuple(part.name for part in fields(kind)) for kind in (*KINDS, Sample)}
+_NAMES = {kind: tuple(part.name for part in fields(kind)) for kind in (*KINDS, Sample, Stage)}
 
 
 def _plain(body: Any) -> dict[str, Any]:

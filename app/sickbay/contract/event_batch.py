@@ -35,14 +35,19 @@ from sickbay.contract.event import (
     Heartbeat,
     Level,
     Points,
-    Sample,
 )
-from sickbay.contract.fields import MAX_COUNT, NOT_FINITE, Fields, number
-from sickbay.contract.paths import from_record
+from sickbay.contract.fields import MAX_COUNT, Fields, column, number, with_words
+from sickbay.contract.read_blame import (
+    LEAST_STEP,
+    MAX_PATH,
+    read_batches,
+    read_ref,
+    read_samples,
+    read_verdict,
+)
+from sickbay.contract.read_report import read_change, read_report
 
 _SERIES = re.compile(r"[^\x00-\x1f\x7f]+")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_MAX_PATH = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +187,9 @@ def _points(found: Fields) -> Points:
     series = found.text("series", MAX_SERIES)
     if not _SERIES.fullmatch(series):
         raise BadInput("series is empty or holds a control character.")
-    steps = _column("q", found.list("steps", MAX_POINTS), "steps")
-    values = _column("d", _with_words(found.list("values", MAX_POINTS)), "values")
-    times = _column("d", found.list("times", MAX_POINTS), "times")
+    steps = column("q", found.list("steps", MAX_POINTS), "steps")
+    values = column("d", with_words(found.list("values", MAX_POINTS)), "values")
+    times = column("d", found.list("times", MAX_POINTS), "times")
     if not len(steps) == len(values) == len(times) > 0:
         raise BadInput("steps, values and times are not of one length above 0.")
     if not all(map(math.isfinite, times)):
@@ -192,34 +197,19 @@ def _points(found: Fields) -> Points:
     return Points(series, steps, values, times)
 
 
-def _with_words(items: list[Any]) -> list[Any]:
-    if str not in set(map(type, items)):
-        return items
-    return [NOT_FINITE.get(item, item) if isinstance(item, str) else item for item in items]
-
-
-def _column(code: str, items: list[Any], name: str) -> "array[Any]":
-    try:
-        column = array(code, items)
-    except (TypeError, OverflowError):
-        raise BadInput(f"{name} holds something that is not such a number.") from None
-    if bool in set(map(type, items)):
-        raise BadInput(f"{name} holds true or false.")
-    return column
-
-
 def _failure(found: Fields) -> Failure:
     return Failure(
         what=found.choice("what", FailureKind),
+        ref=read_ref(found, "ref"),
         exception_type=found.text("exception_type", MAX_NAME, ""),
         message=found.text("message", MAX_MESSAGE, ""),
         traceback=found.text("traceback", MAX_TRACEBACK, ""),
-        step=found.whole_or_nothing("step", _LEAST_STEP),
-        epoch=found.whole_or_nothing("epoch", _LEAST_STEP),
+        step=found.whole_or_nothing("step", LEAST_STEP),
+        epoch=found.whole_or_nothing("epoch", LEAST_STEP),
         host=found.text("host", MAX_NAME, ""),
         local_rank=found.whole_or_nothing("local_rank"),
         worker=found.whole_or_nothing("worker"),
-        samples=tuple(map(_sample, found.list("samples", MAX_SAMPLES))),
+        samples=read_samples(found, "samples", MAX_SAMPLES),
         value=found.number_or_nothing("value"),
         baseline=found.number_or_nothing("baseline"),
         score=found.number_or_nothing("score"),
@@ -227,27 +217,10 @@ def _failure(found: Fields) -> Failure:
         gradient_norm=found.number_or_nothing("gradient_norm"),
         rule=found.mapping("rule", MAX_DETAIL),
         window=array("d", (number(item, "window") for item in found.list("window", MAX_WINDOW))),
-        checkpoint=found.text("checkpoint", _MAX_PATH, ""),
+        checkpoint=found.text("checkpoint", MAX_PATH, ""),
         seeds=found.mapping("seeds", MAX_DETAIL),
         detail=found.mapping("detail", MAX_DETAIL),
     )
-
-
-_LEAST_STEP = -(1 << 63)
-
-
-def _sample(value: Any) -> Sample:
-    found = Fields(value, "A sample")
-    path, encoded = found.text("path", _MAX_PATH), found.text_or_nothing("path_bytes", _MAX_PATH)
-    from_record(path, encoded)
-    digest = found.text_or_nothing("sha256", 64)
-    if digest is not None and not _SHA256.fullmatch(digest):
-        raise BadInput("sha256 is not 64 hex digits in lower case.")
-    sample = Sample(
-        path, encoded, found.whole_or_nothing("index"), digest, found.number_or_nothing("loss")
-    )
-    found.end()
-    return sample
 
 
 def _alert(found: Fields) -> Alert:
@@ -255,7 +228,7 @@ def _alert(found: Fields) -> Alert:
     if not title.strip():
         raise BadInput("title is empty.")
     text, level = found.text("text", MAX_MESSAGE, ""), found.choice("level", Level)
-    return Alert(title, text, level, found.whole_or_nothing("step", _LEAST_STEP))
+    return Alert(title, text, level, found.whole_or_nothing("step", LEAST_STEP))
 
 
 def _heartbeat(found: Fields) -> Heartbeat:
@@ -278,4 +251,8 @@ _READERS: dict[EventKind, Callable[[Fields], Body]] = {
     EventKind.HEARTBEAT: _heartbeat,
     EventKind.FACTS: _facts,
     EventKind.FINISH: _finish,
+    EventKind.BATCHES: read_batches,
+    EventKind.VERDICT: read_verdict,
+    EventKind.CHANGE: read_change,
+    EventKind.REPORT: read_report,
 }

@@ -5,6 +5,7 @@ A sentence names the field and what it must be; it never repeats what it was.
 
 import json
 import math
+from array import array
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -139,3 +140,25 @@ def number(value: Any, name: str) -> float:
     if isinstance(value, str) and value in NOT_FINITE:
         return NOT_FINITE[value]
     raise BadInput(f"{name} is neither a number nor one of nan, inf, -inf.")
+
+
+def with_words(items: list[Any]) -> list[Any]:
+    """Return numbers of which some are words for NaN or an infinity; others stay as they are."""
+    if str not in set(map(type, items)):
+        return items
+    return [NOT_FINITE.get(item, item) if isinstance(item, str) else item for item in items]
+
+
+def column(code: str, items: list[Any], name: str) -> "array[Any]":
+    """Return JSON numbers as an array of that type code.
+
+    Raises:
+        BadInput: one is no number, or does not fit.
+    """
+    try:
+        made = array(code, items)
+    except (TypeError, OverflowError):
+        raise BadInput(f"{name} holds something that is not such a number.") from None
+    if bool in set(map(type, items)):
+        raise BadInput(f"{name} holds true or false.")
+    return made

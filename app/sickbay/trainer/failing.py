@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from sickbay.contract.blame import Sample
 from sickbay.contract.event import (
     MAX_DETAIL,
     MAX_MESSAGE,
@@ -20,7 +21,6 @@ from sickbay.contract.event import (
     MAX_WINDOW,
     Failure,
     FailureKind,
-    Sample,
 )
 from sickbay.contract.paths import MAX_PATH_BYTES, SamplePath
 from sickbay.contract.taxonomy import kind_of
@@ -28,6 +28,7 @@ from sickbay.trainer.columns import whole_step
 from sickbay.trainer.plain import plain, text
 
 _WORKER = re.compile(r"in DataLoader worker process (\d{1,6})")
+_REF = re.compile(r"[0-9a-f]{16}")
 _NUMBERS = ("value", "baseline", "score", "learning_rate", "gradient_norm")
 _MOST_PATH = 4096
 _MOST_OF_SAMPLES = 100_000
@@ -77,7 +78,13 @@ def failure(
     except Exception as reason:  # noqa: BLE001 (a field that makes no sense must not cost the rest)
         left_out = {"left out": repr(reason)[:MAX_NAME]}
         kind = _kind(what, words)
-        return Failure(kind, words.type, words.message, words.traceback, detail=left_out)
+        return Failure(
+            kind,
+            exception_type=words.type,
+            message=words.message,
+            traceback=words.traceback,
+            detail=left_out,
+        )
 
 
 def _whole_failure(
@@ -90,6 +97,7 @@ def _whole_failure(
     )
     return Failure(
         what=_kind(what, words),
+        ref=_ref(given.pop("ref", "")),
         exception_type=words.type,
         message=words.message,
         traceback=words.traceback,
@@ -106,6 +114,10 @@ def _whole_failure(
         **{name: _float(given.pop(name, None)) for name in _NUMBERS},
         detail=plain({**plain(given.pop("detail", {}), MAX_DETAIL), **given}, MAX_DETAIL),
     )
+
+
+def _ref(said: Any) -> str:
+    return said if isinstance(said, str) and _REF.fullmatch(said) else ""
 
 
 def _kind(what: str | None, words: Raised) -> FailureKind:

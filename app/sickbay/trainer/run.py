@@ -1,7 +1,6 @@
 """A run, as a training script holds it."""
 
 import atexit
-import math
 import os
 import sys
 import threading
@@ -213,8 +212,8 @@ def leave(run: Run, error: BaseException | None) -> None:
 def _seconds(said: Any) -> float:
     """Return how long leaving may take; what makes no sense must not cost the run's end."""
     with suppress(Exception):
-        if not math.isnan(seconds := float(said)):
-            return min(max(seconds, 0.0), threading.TIMEOUT_MAX / 2)
+        if (seconds := float(said)) >= 0:  # which a NaN is not
+            return min(seconds, threading.TIMEOUT_MAX / 2)
     return MOST_TO_FINISH
 
 

@@ -9,7 +9,8 @@ from tests import scanned
 from tests.runs.sending import NOON, Trainer, failure, points
 from tests.web.pages.desk import PAGE, Desk, text_of
 
-from sickbay.contract.event import Alert, Ending, FailureKind, Finish, Heartbeat, Level, Sample
+from sickbay.contract.blame import Sample
+from sickbay.contract.event import Alert, Ending, FailureKind, Finish, Heartbeat, Level
 from sickbay.contract.fields import MAX_COUNT
 
 HOSTILE = f"night {scanned.CANARY} run"

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sickbay.contract.event import Event, Failure, Sample
+from sickbay.contract.blame import Sample
+from sickbay.contract.event import Event, Failure
 from sickbay.contract.paths import SamplePath, from_record
 from sickbay.runs.failures.causes import is_secondary
 from sickbay.runs.failures.fingerprint import fingerprint
