@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import Depth, ScanRecord, SummaryRecord
 from sickbay.scanner.checking import check_into
+from sickbay.scanner.checks.whole import FirstPass
 from sickbay.scanner.executors import Here, There, processors
 from sickbay.scanner.guard import Below
 from sickbay.scanner.sink import Sink
@@ -29,9 +29,7 @@ from sickbay.scanner.task import Setup
 from sickbay.scanner.trees import Tree
 from sickbay.scanner.trees.local import LocalTree
 from sickbay.scanner.walking import walk_into
-
-if TYPE_CHECKING:
-    from sickbay.scanner.checks.whole import FirstPass
+from sickbay.scanner.writing import note, write_out
 
 __all__ = ["Progress", "Step", "processors", "scan"]
 
@@ -121,11 +119,8 @@ class _Job:
             raise BadInput(f"The folder {self.tree.where!r} is empty; there is nothing to scan.")
         self.setup = replace(self.setup, classes=source.classes)
 
-    def check(self, checked: Spool, walked: Spool) -> "FirstPass":
+    def check(self, checked: Spool, walked: Spool) -> FirstPass:
         """Check all samples."""
-        from sickbay.scanner.checks.whole import FirstPass  # noqa: PLC0415 (NumPy, when needed)
-        from sickbay.scanner.writing import note  # noqa: PLC0415 (same)
-
         first = FirstPass()
         self._report(Step.CHECKING, 0)
         try:
@@ -143,11 +138,9 @@ class _Job:
         return There(self.executor, self.workers, self.setup, where)
 
     def write(
-        self, checked: Spool, first: "FirstPass", sink: Sink, dataset: str, layout: str
+        self, checked: Spool, first: FirstPass, sink: Sink, dataset: str, layout: str
     ) -> SummaryRecord:
         """Look at the whole set and write the records."""
-        from sickbay.scanner.writing import write_out  # noqa: PLC0415 (NumPy, when needed)
-
         setup = self.setup
         header = ScanRecord(
             dataset, layout, setup.classes, setup.policy.to_json(), Depth(setup.depth)
