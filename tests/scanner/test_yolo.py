@@ -251,7 +251,7 @@ def test_a_label_that_leads_out_of_the_data_set_is_not_read(tmp_path: Path) -> N
     ("files", "why"),
     [
         (["data.yaml"], "data.yaml names classes"),
-        (["images/a.jpg", "labels/a.txt"], "labels/a.txt has rows of a class and numbers"),
+        (["images/a.jpg", "labels/a.txt"], "labels/a.txt has the name of a picture in images"),
         (["a.jpg", "a.txt"], "a.txt has rows"),
         (["images/a.jpg"], None),
         (["labels/a.txt"], None),
