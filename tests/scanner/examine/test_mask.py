@@ -76,6 +76,32 @@ def test_the_value_to_be_ignored_is_no_class_and_no_fault() -> None:
     assert made.examined.labels == ("0", "1")
 
 
+def test_where_255_is_the_only_stranger_the_setting_is_named() -> None:
+    assert "ignore_label" in only(read(drawn(1, 255), TWO)).message
+    assert "ignore_label" not in only(read(drawn(1, 254, 255), TWO)).message
+
+
+def test_many_strangers_are_counted() -> None:
+    finding = only(read(drawn(5, 6, 7, 8, 9), TWO))
+    assert "7 (100 pixels) and 2 more values" in finding.message
+
+
+def test_values_that_number_things_are_no_classes() -> None:
+    pixels = np.arange(160 * 120, dtype=np.uint16).reshape(120, 160)
+    made = read(Image.fromarray(pixels))
+    assert made.all_codes == []
+    assert made.examined.labels == ()
+
+
+def test_fractions_are_noted_and_not_counted() -> None:
+    mask = encoded(Image.fromarray(np.full((120, 160), 0.5, dtype=np.float32)), "TIFF")
+    finding = only(read(mask, TWO))
+    assert (finding.code, finding.message) == (
+        "image.odd-mode",
+        "The mask's mode is F; the loader has to turn them into classes.",
+    )
+
+
 def test_without_a_number_of_classes_nothing_is_out_of_range() -> None:
     made = read(drawn(1, 255))
     assert made.all_codes == []
