@@ -1,5 +1,9 @@
 """A scan on its way to a server that comes and goes."""
 
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +15,9 @@ from sickbay.accounts import tokens
 from sickbay.accounts.tables import Scope
 from sickbay.client.http import Pace, Server
 from sickbay.client.scan_upload import ServerSink
+from sickbay.contract.batch import content_digest
 from sickbay.contract.errors import BadInput, Denied, Unreachable
-from sickbay.contract.finding import ScanRecord
+from sickbay.contract.finding import SampleRecord, ScanRecord, to_line
 from sickbay.database.schema import open_database
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.tables import Sample, ScanBatch, Status
@@ -82,6 +87,53 @@ def test_a_scan_that_is_given_up_leaves_the_one_before_in_force(state: Path) -> 
     assert (card.samples, card.receiving) == (1, 0)
     assert card.scan is not None
     assert card.scan.number == 1
+
+
+def sent(server: Serving, token: str, records: Sequence[SampleRecord]) -> tuple[int, int]:
+    """Send a scan; return how many batches it brought and how many it repeated."""
+    before = server.log.read_text()
+    sink = ServerSink(Server(server.url, token))
+    sink.header(HEADER)
+    for record in records:
+        sink.sample(record, b"a picture" if record.held else None, None)
+    sink.finish(a_summary(records))
+    log = server.log.read_text().removeprefix(before)
+    return len(re.findall(r"/batches/\d+ 200", log)), len(re.findall(r"/repeats/\d+ 200", log))
+
+
+def test_what_the_scan_in_force_said_is_not_sent_again(state: Path) -> None:
+    token = a_token(state, Scope.SCAN)
+    with serving(state) as server:
+        batches, repeats = sent(server, token, MANY)
+        assert repeats == 0
+        assert sent(server, token, MANY) == (0, batches)
+        other = [replace(MANY[0], split="val"), *MANY[1:-1]]
+        assert sent(server, token, other) == (2, batches - 2)
+    database = open_database(state / "sickbay.db")
+    with database.reading() as session:
+        samples = session.query(Sample)
+        assert samples.filter_by(split="val").count() == 1
+        assert samples.filter_by(gone=True).count() == 1
+        assert samples.filter_by(status=Status.HELD).count() == len(MANY) // 2
+    database.close()
+
+
+def test_a_part_that_was_overtaken_is_sent_whole(script: Script) -> None:
+    content = content_digest([to_line(MANY[0])], {})
+    script.replies = [
+        Reply(body=b'{"scopes": ["scan"]}'),
+        Reply(201, json.dumps({"key": "abc", "known": [content, 5]}).encode()),
+        Reply(404, b'{"error": "No such part."}'),
+        Reply(body=b"{}"),
+    ]
+    sink = ServerSink(script.server("t"))
+    sink.header(HEADER)
+    sink.sample(MANY[0], None, None)
+    sink.finish(a_summary(MANY[:1]))
+    assert [(method, path) for method, path, _, _ in script.asked[2:4]] == [
+        ("PUT", "/api/v1/scans/abc/repeats/0"),
+        ("PUT", "/api/v1/scans/abc/batches/0"),
+    ]
 
 
 def test_a_wrong_token_is_known_before_the_first_file_is_read(state: Path) -> None:

@@ -16,6 +16,7 @@ NOT_BLOCKING = {
     "text.control-characters",
     "text.duplicate",
     "array.duplicate",
+    "array.trailing-data",
 }
 BLOCKING_ELSEWHERE = {
     "image.undecodable",

@@ -108,6 +108,13 @@ def test_a_record_survives_its_line(record: Record) -> None:
     assert line.count(b"\n") == 1
 
 
+@given(RECORDS)
+def test_a_line_is_json_with_sorted_keys_and_no_spaces(record: Record) -> None:
+    text = to_line(record).decode()
+    again = json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    assert text == again + "\n"
+
+
 @given(some.binary(max_size=200))
 def test_no_bytes_do_more_than_be_refused(line: bytes) -> None:
     with pytest.raises(BadInput):

@@ -234,14 +234,13 @@ def test_a_root_that_is_a_file_and_an_unknown_layout_are_bad_input(tmp_path: Pat
     path = write(tmp_path, "a.jpg", jpeg(1))
     with pytest.raises(BadInput, match="is a file"):
         scan(path, dataset="test", sink=Recorded())
-    with pytest.raises(BadInput, match="layout 'coco'"):
-        scan(tmp_path, dataset="test", sink=Recorded(), layout="coco")
+    with pytest.raises(BadInput, match="layout 'cocoa'"):
+        scan(tmp_path, dataset="test", sink=Recorded(), layout="cocoa")
 
 
 def test_the_process_that_scans_loads_no_decoder_of_its_own() -> None:
     program = (
-        "import sys, sickbay.scanner\n"
-        "print(sorted({'PIL', 'numpy', 'simplejpeg'} & sys.modules.keys()))"
+        "import sys, sickbay.scanner\nprint(sorted({'PIL', 'simplejpeg'} & sys.modules.keys()))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -28,6 +28,7 @@ ALLOWED = {
     "POST /api/v1/scans": {SCAN},
     "GET /api/v1/scans/{key}": {SCAN},
     "PUT /api/v1/scans/{key}/batches/{number}": {SCAN},
+    "PUT /api/v1/scans/{key}/repeats/{number}": {SCAN},
     "POST /api/v1/scans/{key}/finish": {SCAN},
     "DELETE /api/v1/scans/{key}": {SCAN},
     "GET /api/v1/datasets/{name}/policy": PEOPLE | {SCAN},

@@ -8,13 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from sickbay.blobs import Blobs
-from sickbay.contract.batch import FULL_BATCH
+from sickbay.contract.batch import FULL_BATCH, content_digest, ends_batch
 from sickbay.contract.errors import NotFound, SickbayError
 from sickbay.contract.finding import FileRecord, SampleRecord, ScanRecord, SummaryRecord, to_line
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 from sickbay.database import Database
 from sickbay.quarantine import data_sets, intake, policies
+from sickbay.quarantine.batches import stats_of
 
 
 class LocalSink:
@@ -39,6 +40,7 @@ class LocalSink:
         self._dataset = dataset
         self._key = ""
         self._number = 0
+        self._known: frozenset[str] = frozenset()
         self._clear()
 
     def stored_policy(self) -> Policy:
@@ -54,6 +56,7 @@ class LocalSink:
             lambda session: intake.begin(session, record, self._by, root=self._root)
         )
         self._key = ticket.key
+        self._known = frozenset(ticket.known)
 
     def sample(
         self, record: SampleRecord, thumbnail: bytes | None, stat: tuple[int, int, int] | None
@@ -86,19 +89,31 @@ class LocalSink:
         self._size += len(line)
         if beside:
             self._extras[path.raw.hex()] = beside
-        if self._size > FULL_BATCH:
+        if self._size > FULL_BATCH or ends_batch(path.raw):
             self._send()
 
     def _send(self) -> None:
         if self._lines:
-            digest = hashlib.sha256(b"".join(self._lines)).hexdigest()
-            batch = intake.check(self._lines, self._extras, digest)
-            number = self._number
-            self._database.writing(
-                lambda session: intake.receive(session, self._key, number, batch)
-            )
+            content = content_digest(self._lines, stats_of(self._extras))
+            if content not in self._known or not self._repeated(content):
+                self._received()
             self._number += 1
             self._clear()
+
+    def _repeated(self, content: str) -> bool:
+        """Say in short what the scan in force said too, if it still is the one in force."""
+        key, number = self._key, self._number
+        try:
+            self._database.writing(lambda session: intake.repeat(session, key, number, content))
+        except NotFound:
+            return False
+        return True
+
+    def _received(self) -> None:
+        key, number = self._key, self._number
+        digest = hashlib.sha256(b"".join(self._lines)).hexdigest()
+        batch = intake.check(self._lines, self._extras, digest)
+        self._database.writing(lambda session: intake.receive(session, key, number, batch))
 
     def _clear(self) -> None:
         self._lines: list[bytes] = []

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sickbay.cli.local_sink import LocalSink
     from sickbay.client.scan_upload import ServerSink
     from sickbay.contract.finding import SummaryRecord
-    from sickbay.scanner.engine import Progress
+    from sickbay.scanner.engine import Progress, Step
     from sickbay.scanner.sink import Sink
     from sickbay.scanner.sources.choose import Choice
     from sickbay.scanner.task import Setup
@@ -181,8 +181,10 @@ def _progress() -> "Iterator[Progress]":
         TimeRemainingColumn,
     )
 
+    from sickbay.scanner.engine import Step
+
     columns = (
-        TextColumn("checking"),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
@@ -192,11 +194,18 @@ def _progress() -> "Iterator[Progress]":
     # Where there is no terminal it would leave an empty line before what an error says.
     shown = console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
-        task = bar.add_task("checking", total=None, rate="")
+        task = bar.add_task("", total=None, rate="")
 
-        def report(done: int, found: int) -> None:
+        def report(step: "Step", done: int, found: int) -> None:
+            walking = step is Step.WALKING  # the total is known only once all are found
             speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
             rate = f"{speed:,.0f}/s" if speed else ""
-            bar.update(task, completed=done, total=found, rate=rate)
+            bar.update(
+                task,
+                description=step,
+                completed=found if walking else done,
+                total=None if walking else found,
+                rate=rate,
+            )
 
         yield report

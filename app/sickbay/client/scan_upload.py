@@ -5,15 +5,24 @@ connection or a restarted server costs a repeated request and nothing else. What
 only once the scan is finished; until then the results before it stay in force.
 """
 
+import json
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 from sickbay.client.http import Server
-from sickbay.contract.batch import FULL_BATCH, MEDIA_TYPE, pack
+from sickbay.contract.batch import (
+    FULL_BATCH,
+    MEDIA_TYPE,
+    content_digest,
+    ends_batch,
+    pack,
+    record_lines,
+)
 from sickbay.contract.errors import BadInput, Denied, NotFound, SickbayError, Unreachable
 from sickbay.contract.finding import FileRecord, SampleRecord, ScanRecord, SummaryRecord, to_line
+from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 
 FIRST_PATIENCE = 5.0
@@ -46,6 +55,7 @@ class ServerSink:
         _greet(server)
         self._server = replace(server, pace=replace(server.pace, patience=patience))
         self._key = ""
+        self._known: frozenset[str] = frozenset()
         self._number = 0
         self._lines: list[bytes] = []
         self._size = 0
@@ -70,17 +80,18 @@ class ServerSink:
         """Begin."""
         answer = self._server.send("POST", SCANS, to_line(record), JSON)
         self._key = _text(answer.json(), "key")
+        self._known = _known(answer.json())
 
     def sample(
         self, record: SampleRecord, thumbnail: bytes | None, stat: tuple[int, int, int] | None
     ) -> None:
         """Take one sample; ``stat`` means nothing on another machine."""
         del stat
-        self._take(pack(record, thumbnail))
+        self._take(record.path, pack(record, thumbnail))
 
     def file(self, record: FileRecord) -> None:
         """Take a file that is no sample and has findings of its own."""
-        self._take(pack(record))
+        self._take(record.path, pack(record))
 
     def finish(self, record: SummaryRecord) -> None:
         """Send what is left, then put the scan in force."""
@@ -95,18 +106,32 @@ class ServerSink:
             with suppress(SickbayError):
                 hasty.send("DELETE", f"{SCANS}/{self._key}", b"", MEDIA_TYPE)
 
-    def _take(self, lines: bytes) -> None:
+    def _take(self, path: SamplePath, lines: bytes) -> None:
         if self._size + len(lines) > FULL_BATCH:
             self._send()
         self._lines.append(lines)
         self._size += len(lines)
+        if ends_batch(path.raw):
+            self._send()
 
     def _send(self) -> None:
         if self._lines:
-            path = f"{SCANS}/{self._key}/batches/{self._number}"
-            self._server.send("PUT", path, b"".join(self._lines), MEDIA_TYPE)
+            body = b"".join(self._lines)
+            content = content_digest(record_lines(body), {}) if self._known else ""
+            if content not in self._known or not self._repeated(content):
+                path = f"{SCANS}/{self._key}/batches/{self._number}"
+                self._server.send("PUT", path, body, MEDIA_TYPE)
             self._number += 1
             self._lines, self._size = [], 0
+
+    def _repeated(self, content: str) -> bool:
+        """Say in short what the scan in force said too, if it still is the one in force."""
+        path = f"{SCANS}/{self._key}/repeats/{self._number}"
+        try:
+            self._server.send("PUT", path, json.dumps({"content": content}).encode(), JSON)
+        except NotFound:
+            return False
+        return True
 
 
 def _greet(server: Server) -> None:
@@ -117,6 +142,13 @@ def _greet(server: Server) -> None:
         raise Unreachable("Something else than Sickbay answers there; check the URL.")
     if "scan" not in scopes:
         raise Denied("This token lacks the scope scan; `sickbay token new` makes one that has it.")
+
+
+def _known(answer: Any) -> frozenset[str]:
+    value = answer.get("known") if isinstance(answer, dict) else None
+    if not isinstance(value, list):
+        return frozenset()
+    return frozenset(one for one in value if isinstance(one, str))
 
 
 def _text(answer: Any, name: str) -> str:

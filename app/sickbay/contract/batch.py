@@ -83,10 +83,12 @@ def unpack(body: bytes) -> Unpacked:
     if len(body) > MAX_BATCH:
         raise BadInput(f"A batch has at most {MAX_BATCH:,} bytes.")
     lines = [line for line in body.split(b"\n") if line]
-    return Unpacked(
-        lines=tuple(line for line in lines if not line.startswith(_BEGINS)),
-        thumbnails=dict(_thumbnails(lines)),
-    )
+    return Unpacked(lines=record_lines(body), thumbnails=dict(_thumbnails(lines)))
+
+
+def record_lines(body: bytes) -> tuple[bytes, ...]:
+    """Return the lines of a batch's body that are records."""
+    return tuple(line for line in body.split(b"\n") if line and not line.startswith(_BEGINS))
 
 
 def _thumbnails(lines: list[bytes]) -> Iterator[tuple[str, bytes]]:

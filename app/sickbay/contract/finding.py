@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from json.encoder import encode_basestring as _quoted
 from typing import Any, TypeAlias
 
 from sickbay.contract.defects import Severity, defect
@@ -125,6 +126,8 @@ Record: TypeAlias = ScanRecord | SampleRecord | FileRecord | SummaryRecord
 
 def to_line(record: Record) -> bytes:
     """Return the record as one line of NDJSON, with its line feed."""
+    if isinstance(record, SampleRecord):
+        return _sample_line(record)
     return _encode(_fields(record)).encode("utf-8") + b"\n"
 
 
@@ -133,19 +136,34 @@ _encode = json.JSONEncoder(
 ).encode
 
 
-def _fields(record: Record) -> dict[str, Any]:
+def _sample_line(record: SampleRecord) -> bytes:
+    """Write a sample out by hand, at a third of the time: there are as many as files."""
+    findings = _encode([asdict(one) for one in record.findings]) if record.findings else "[]"
+    encoded = record.path.base64
+    path_bytes = "" if encoded is None else f'"path_bytes":"{encoded}",'
+    return (
+        f'{{"decoded":{_plain(record.decoded)},"findings":{findings},'
+        f'"format":{_plain(record.format)},"height":{_plain(record.height)},'
+        f'"held":{_plain(record.held)},"kind":"sample","label":{_quoted(record.label)},'
+        f'"mode":{_plain(record.mode)},"mtime_ns":{_plain(record.mtime_ns)},'
+        f'"path":{_quoted(record.path.text)},{path_bytes}"sha256":{_plain(record.sha256)},'
+        f'"size":{_plain(record.size)},"split":{_quoted(record.split)},'
+        f'"width":{_plain(record.width)}}}\n'
+    ).encode()
+
+
+def _plain(value: int | str | None) -> str:
+    if value is None:
+        return "null"
+    if type(value) is str:
+        return _quoted(value)
+    return ("true" if value else "false") if type(value) is bool else str(value)
+
+
+def _fields(record: ScanRecord | FileRecord | SummaryRecord) -> dict[str, Any]:
     match record:
         case ScanRecord():
             return {"kind": "scan", **asdict(record)}
-        case SampleRecord():
-            plain = {name: getattr(record, name) for name in _SAMPLE_FACTS}
-            return {
-                "kind": "sample",
-                **_path_fields(record.path),
-                **plain,
-                "held": record.held,
-                "findings": [asdict(finding) for finding in record.findings],
-            }
         case FileRecord():
             return {
                 "kind": "file",
@@ -154,20 +172,6 @@ def _fields(record: Record) -> dict[str, Any]:
             }
         case SummaryRecord():
             return {"kind": "summary", **asdict(record)}
-
-
-_SAMPLE_FACTS = (
-    "split",
-    "label",
-    "size",
-    "mtime_ns",
-    "sha256",
-    "width",
-    "height",
-    "format",
-    "mode",
-    "decoded",
-)
 
 
 def _path_fields(path: SamplePath) -> dict[str, str]:

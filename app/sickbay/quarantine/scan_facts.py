@@ -98,6 +98,25 @@ def facts(session: Session, data_set_id: int) -> ScanFacts | None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How samples are judged: by the layout and policy of the scan in force."""
+
+    layout: str
+    policy: Policy
+
+
+def judged(session: Session, data_set_id: int) -> Judged:
+    """Return what the scan in force judged samples by.
+
+    Raises:
+        NotFound: there is no such data set.
+    """
+    data_set = data_sets.by_id(session, data_set_id)
+    policy = session.scalar(select(Scan.policy).where(Scan.id == data_set.scan_id))
+    return Judged(data_set.layout, Policy() if policy is None else Policy.from_json(policy))
+
+
 def differences(policy: Policy) -> tuple[Difference, ...]:
     """Return the keys of a policy that are not as by default, severities apart."""
     usual = Policy().to_json()

@@ -30,11 +30,13 @@ _MIME = {
     "JPEG": "image/jpeg",
     "JPEG2000": "image/jp2",
     "JXL": "image/jxl",
+    "MD": "text/markdown",
     "MPO": "image/jpeg",
     "PNG": "image/png",
     "PPM": "image/x-portable-anymap",
     "TGA": "image/x-tga",
     "TIFF": "image/tiff",
+    "TXT": "text/plain",
     "WEBP": "image/webp",
 }
 _DECISION = {

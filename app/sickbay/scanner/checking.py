@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from sickbay.scanner import wire
+from sickbay.scanner.cache import Earlier
+from sickbay.scanner.cache.kept import NOTHING
 from sickbay.scanner.evidence import Examined
 from sickbay.scanner.spool import Spool
 from sickbay.scanner.task import Task
@@ -16,6 +18,8 @@ Wait: TypeAlias = Callable[[], list[Examined]]
 """Waits for a batch and returns what was found, in the order of its tasks."""
 Take: TypeAlias = Callable[[list[Any], Examined], None]
 """Called with the frame of each sample and what was found, in the order of the walk."""
+Item: TypeAlias = tuple[list[Any], bytes, Examined | None]
+"""A frame, its sample's signature for the cache, and what was found where that is known."""
 _ITEMS = 4096  # of any sort in a batch: what needs no check waits behind what does
 _BYTES = 1 << 20  # of tasks in a batch
 _OF_A_KIND = {"row": 512}
@@ -39,53 +43,82 @@ class Checker(Protocol):
 class _Batch:
     """Items one after another, and what of them is to be checked."""
 
-    items: list[list[Any]] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
     weight: float = 0.0
     wait: Wait | None = None
 
-    def add(self, value: list[Any], task: bytes) -> None:
+    def add(self, item: Item, task: bytes) -> None:
         """Take one item in; at a weight of 1 the batch is full."""
-        self.items.append(value)
+        value, _, known = item
+        self.items.append(item)
         self.weight += 1 / _ITEMS
-        if value[0] == FOUND:
+        if known is not None:
+            self.weight += len(known.thumbnail or b"") / _BYTES
+        elif value[0] == FOUND:
             self.tasks.append(Task.from_json(json.loads(task)))
             self.weight += 1 / _OF_A_KIND.get(value[2], _FILES) + len(task) / _BYTES
 
 
-def check_into(
-    checked: Spool, walked: Spool, checker: Checker, take: Take, report: Callable[[int], None]
-) -> None:
-    """Check everything that was walked and spool what was found, in the same order."""
-    waiting: deque[_Batch] = deque()
-    for batch in _batches(walked, checker.share):
-        batch.wait = checker.submit(batch.tasks) if batch.tasks else None
-        waiting.append(batch)
-        if len(waiting) > checker.ahead:
-            report(_taken(checked, waiting.popleft(), take))
-    while waiting:
-        report(_taken(checked, waiting.popleft(), take))
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """Samples on their way from one spool to the other.
 
+    Attributes:
+        checker: checks them.
+        take: sees each.
+        report: is told how many more samples and skipped are done.
+        earlier: what need not be checked again, where there is a cache.
+    """
 
-def _batches(walked: Spool, share: int) -> Iterator[_Batch]:
-    batch = _Batch()
-    for value, task in walked.frames():
-        batch.add(value, task)
-        if batch.weight >= share:
+    checker: Checker
+    take: Take
+    report: Callable[[int], None]
+    earlier: Earlier | None = None
+
+    def run(self, walked: Spool, checked: Spool) -> None:
+        """Check everything that was walked and spool what was found, in the same order."""
+        waiting: deque[_Batch] = deque()
+        for batch in self._batches(walked):
+            batch.wait = self.checker.submit(batch.tasks) if batch.tasks else None
+            waiting.append(batch)
+            if len(waiting) > self.checker.ahead:
+                self._done(checked, waiting.popleft())
+        while waiting:
+            self._done(checked, waiting.popleft())
+        if self.earlier is not None:
+            self.earlier.end()
+
+    def _batches(self, walked: Spool) -> Iterator[_Batch]:
+        batch = _Batch()
+        for value, task in walked.frames():
+            batch.add((value, *self._known(value, task)), task)
+            if batch.weight >= self.checker.share:
+                yield batch
+                batch = _Batch()
+        if batch.items:
             yield batch
-            batch = _Batch()
-    if batch.items:
-        yield batch
 
+    def _known(self, value: list[Any], task: bytes) -> tuple[bytes, Examined | None]:
+        if self.earlier is None or value[0] != FOUND:
+            return NOTHING, None
+        return self.earlier.find(value[1].encode("latin-1"), value[2], value[-2], task)
 
-def _taken(checked: Spool, batch: _Batch, take: Take) -> int:
-    """Spool one batch and return how many samples and skipped it held."""
-    results = iter(batch.wait() if batch.wait is not None else ())
-    for value in batch.items:
-        if value[0] != FOUND:
-            checked.write(value)
-            continue
-        found = next(results)
-        take(value, found)
-        checked.write([*value, wire.from_examined(found)], found.thumbnail or b"")
-    return sum(value[0] != NOTED for value in batch.items)
+    def _done(self, checked: Spool, batch: _Batch) -> None:
+        results = iter(batch.wait() if batch.wait is not None else ())
+        for value, signature, known in batch.items:
+            if value[0] != FOUND:
+                checked.write(value)
+                continue
+            found = self._came(value, signature, next(results)) if known is None else known
+            self.take(value, found)
+            frame = [*value, signature.hex(), wire.from_examined(found)]
+            checked.write(frame, found.thumbnail or b"")
+        if self.earlier is not None:
+            self.earlier.keeper.flush()
+        self.report(sum(value[0] != NOTED for value, _, _ in batch.items))
+
+    def _came(self, value: list[Any], signature: bytes, found: Examined) -> Examined:
+        if self.earlier is None:
+            return found
+        return self.earlier.came(value[1].encode("latin-1"), signature, found)

@@ -7,20 +7,22 @@ records, whatever the executor and the number of workers.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import Depth, ScanRecord, SummaryRecord
-from sickbay.scanner.checking import check_into
+from sickbay.scanner.cache import Cache, Earlier
+from sickbay.scanner.checking import Checking
+from sickbay.scanner.checks.whole import FirstPass
 from sickbay.scanner.executors import Here, There, processors
 from sickbay.scanner.guard import Below
+from sickbay.scanner.out import Out
 from sickbay.scanner.sink import Sink
 from sickbay.scanner.sources import layouts
 from sickbay.scanner.sources.choose import AUTO, Choice, choose
@@ -29,9 +31,7 @@ from sickbay.scanner.task import Setup
 from sickbay.scanner.trees import Tree
 from sickbay.scanner.trees.local import LocalTree
 from sickbay.scanner.walking import walk_into
-
-if TYPE_CHECKING:
-    from sickbay.scanner.checks.whole import FirstPass
+from sickbay.scanner.writing import note, write_out
 
 __all__ = ["Progress", "Step", "processors", "scan"]
 
@@ -59,6 +59,7 @@ def scan(
     progress: Progress | None = None,
     executor: Executor | None = None,
     chosen: Callable[[Choice], None] | None = None,
+    cache: Cache | None = None,
 ) -> SummaryRecord:
     """Scan one data set and write its records to ``sink``.
 
@@ -72,6 +73,7 @@ def scan(
         progress: called now and then, see :data:`Progress`.
         executor: runs the batches elsewhere; threads of this process by default.
         chosen: called with the layout that ``auto`` chose, and why.
+        cache: what earlier scans found, so that only what changed is read.
 
     Returns:
         The totals, as written to the sink.
@@ -84,10 +86,8 @@ def scan(
         tree = LocalTree(root)
         name = _chosen(tree, chosen) if layout == AUTO else layout
         job = _Job(tree, workers or processors(), setup or Setup(), progress, executor)
-        with closing(Spool()) as walked, closing(Spool()) as checked:
-            job.walk(walked, name)
-            first = job.check(checked, walked)
-            return job.write(checked, first, sink, dataset, name)
+        with _opened(cache, tree, name, dataset) as earlier:
+            return job.run(sink, dataset, name, earlier)
     except BaseException:
         sink.abort()
         raise
@@ -98,6 +98,15 @@ def _chosen(tree: Tree, told: Callable[[Choice], None] | None) -> str:
     if told is not None:
         told(choice)
     return choice.name
+
+
+@contextmanager
+def _opened(cache: Cache | None, tree: Tree, layout: str, dataset: str) -> Iterator[Earlier | None]:
+    if cache is None:
+        yield None
+        return
+    with cache.of(tree.real, layout, dataset) as earlier:
+        yield earlier
 
 
 @dataclass(slots=True)
@@ -112,25 +121,45 @@ class _Job:
     found: int = 0
     done: int = 0
 
-    def walk(self, walked: Spool, layout: str) -> None:
-        """Find all samples, and the classes."""
+    def run(self, sink: Sink, dataset: str, layout: str, earlier: Earlier | None) -> SummaryRecord:
+        """Write the records of the last scan where nothing changed since, else scan."""
         self._report(Step.WALKING, 0)
+        if earlier is None:
+            return self._scan(Out(sink), dataset, layout, None)
+        same = earlier.same(self.tree, self.setup)
+        out = Out(sink, earlier.keeper, same)
+        if (records := earlier.again(same)) is None:
+            return self._scan(out, dataset, layout, earlier)
+        summary = out.again(records, self._walking)
+        earlier.counts.reused = summary.clean + summary.held
+        return summary
+
+    def _scan(self, out: Out, dataset: str, layout: str, earlier: Earlier | None) -> SummaryRecord:
+        with closing(Spool()) as walked, closing(Spool()) as checked:
+            self.walk(walked, layout, earlier)
+            first = self.check(checked, walked, earlier)
+            return self.write(checked, first, out, dataset, layout)
+
+    def walk(self, walked: Spool, layout: str, earlier: Earlier | None) -> None:
+        """Find all samples, and the classes."""
         source = layouts.layout(layout).read(self.tree, self.setup.policy)
-        self.found = walk_into(walked, source, self.setup.policy, self._walking)
+        keys = None if earlier is None else partial(earlier.keys, self.tree)
+        self.found = walk_into(walked, source, self.setup.policy, self._walking, keys)
         if not self.found:
             raise BadInput(f"The folder {self.tree.where!r} is empty; there is nothing to scan.")
         self.setup = replace(self.setup, classes=source.classes)
+        if earlier is not None:
+            earlier.begin(self.setup)
 
-    def check(self, checked: Spool, walked: Spool) -> "FirstPass":
+    def check(self, checked: Spool, walked: Spool, earlier: Earlier | None) -> FirstPass:
         """Check all samples."""
-        from sickbay.scanner.checks.whole import FirstPass  # noqa: PLC0415 (NumPy, when needed)
-        from sickbay.scanner.writing import note  # noqa: PLC0415 (same)
-
         first = FirstPass()
         self._report(Step.CHECKING, 0)
         try:
             with self._checker() as checker:
-                check_into(checked, walked, checker, partial(note, first), self._checking)
+                Checking(checker, partial(note, first), self._checking, earlier).run(
+                    walked, checked
+                )
         except BaseException:
             first.names.close()
             raise
@@ -143,17 +172,15 @@ class _Job:
         return There(self.executor, self.workers, self.setup, where)
 
     def write(
-        self, checked: Spool, first: "FirstPass", sink: Sink, dataset: str, layout: str
+        self, checked: Spool, first: FirstPass, out: Out, dataset: str, layout: str
     ) -> SummaryRecord:
         """Look at the whole set and write the records."""
-        from sickbay.scanner.writing import write_out  # noqa: PLC0415 (NumPy, when needed)
-
         setup = self.setup
         header = ScanRecord(
             dataset, layout, setup.classes, setup.policy.to_json(), Depth(setup.depth)
         )
         self._report(Step.WRITING, self.found)
-        return write_out(checked, first, setup.policy, sink, header)
+        return write_out(checked, first, setup.policy, out, header)
 
     def _walking(self, found: int) -> None:
         self.found = found

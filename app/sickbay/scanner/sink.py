@@ -4,7 +4,7 @@ import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Protocol, runtime_checkable
 
 from sickbay.contract.errors import BadInput, StorageFailed
 from sickbay.contract.finding import (
@@ -15,6 +15,7 @@ from sickbay.contract.finding import (
     SummaryRecord,
     to_line,
 )
+from sickbay.contract.paths import SamplePath
 
 Stat = tuple[int, int, int]
 _BEGINS = b'{"classes":['
@@ -38,6 +39,16 @@ class Sink(Protocol):
 
     def abort(self) -> None:
         """Forget what came; the results before stay in force."""
+
+
+@runtime_checkable
+class LineSink(Sink, Protocol):
+    """A sink that takes records as they are written, which spares making them again."""
+
+    def line(
+        self, path: SamplePath, line: bytes, thumbnail: bytes | None, stat: Stat | None
+    ) -> None:
+        """Take one record, of a sample or a file, as ``to_line`` wrote it."""
 
 
 class NdjsonSink:
@@ -70,6 +81,13 @@ class NdjsonSink:
     def file(self, record: FileRecord) -> None:
         """Write a file's own findings."""
         self._write(record)
+
+    def line(
+        self, path: SamplePath, line: bytes, thumbnail: bytes | None, stat: Stat | None
+    ) -> None:
+        """Write a record as it is."""
+        del path, thumbnail, stat
+        self._write_line(line)
 
     def finish(self, record: SummaryRecord) -> None:
         """Write the summary and put the file in place, durably."""
@@ -115,8 +133,11 @@ class NdjsonSink:
         return self._file
 
     def _write(self, record: Record) -> None:
+        self._write_line(to_line(record))
+
+    def _write_line(self, line: bytes) -> None:
         try:
-            self._opened().write(to_line(record))
+            self._opened().write(line)
         except OSError as error:
             raise self._failed(error) from None
 

@@ -6,7 +6,7 @@ travels as the bytes that the child will read.
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.finding import Finding
@@ -25,11 +25,21 @@ _REPORTED = 1000  # samples between two reports
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
-def walk_into(spool: Spool, source: Source, policy: Policy, report: Callable[[int], None]) -> int:
+KeysOf: TypeAlias = Callable[[Found], Any]
+"""Returns the keys of a sample's files, for a cache."""
+
+
+def walk_into(
+    spool: Spool,
+    source: Source,
+    policy: Policy,
+    report: Callable[[int], None],
+    keys: KeysOf | None = None,
+) -> int:
     """Spool everything that a source yields, and return how many samples and skipped there are."""
     found = 0
     for item in source.items():
-        spool.write(*walked(item, policy))
+        spool.write(*walked(item, policy, keys))
         if not isinstance(item, Noted):
             found += 1
             if found % _REPORTED == 0:
@@ -37,7 +47,7 @@ def walk_into(spool: Spool, source: Source, policy: Policy, report: Callable[[in
     return found
 
 
-def walked(item: Item, policy: Policy) -> tuple[list[Any], bytes]:
+def walked(item: Item, policy: Policy, keys: KeysOf | None) -> tuple[list[Any], bytes]:
     """Return the frame of one item."""
     name = item.raw.decode("latin-1")
     if isinstance(item, Noted):
@@ -45,10 +55,10 @@ def walked(item: Item, policy: Policy) -> tuple[list[Any], bytes]:
     if isinstance(item, Skipped):
         given = () if item.finding is None else (item.finding,)
         return [SKIPPED, name, item.reason, _applied(policy, given)], b""
-    return _sample(name, item, policy)
+    return _sample(name, item, policy, None if keys is None else keys(item))
 
 
-def _sample(name: str, item: Found, policy: Policy) -> tuple[list[Any], bytes]:
+def _sample(name: str, item: Found, policy: Policy, keys: Any) -> tuple[list[Any], bytes]:
     findings = policy.applied(item.findings)
     held = any(finding.severity is Severity.BLOCK for finding in findings)
     task = _encode(Task(item.raw, item.kind, item.side, item.given, held).to_json())
@@ -57,7 +67,7 @@ def _sample(name: str, item: Found, policy: Policy) -> tuple[list[Any], bytes]:
         task = _encode(Task(item.raw, "picture", held=True).to_json())
     listed = item.listed and [SamplePath(item.listed[0]).text, item.listed[1]]
     value = [FOUND, name, item.kind, item.split, item.label, listed, item.labels]
-    return [*value, wire.from_findings(findings)], task.encode("ascii")
+    return [*value, keys, wire.from_findings(findings)], task.encode("ascii")
 
 
 def _applied(policy: Policy, findings: "tuple[Finding, ...]") -> list[Any]:

@@ -19,7 +19,7 @@ from sickbay.scanner import wire
 from sickbay.scanner.checks.files import unsafe_name
 from sickbay.scanner.checks.whole import FirstPass, Sample, WholeSet
 from sickbay.scanner.evidence import Examined
-from sickbay.scanner.sink import Sink
+from sickbay.scanner.out import Out
 from sickbay.scanner.spool import Spool
 from sickbay.scanner.walking import FOUND, SKIPPED
 
@@ -33,27 +33,27 @@ def kind_of(value: list[Any]) -> str:
 
 def note(first: FirstPass, value: list[Any], found: Examined) -> None:
     """Take a checked sample into account for what only the whole set can tell."""
-    _, name, _, split, label, _, labels, _ = value
+    _, name, _, split, label, _, labels, _, _ = value
     first.note(name.encode("latin-1"), split, label, kind_of(value), found, labels=labels)
 
 
 def write_out(
-    checked: Spool, first: FirstPass, policy: Policy, sink: Sink, header: ScanRecord
+    checked: Spool, first: FirstPass, policy: Policy, out: Out, header: ScanRecord
 ) -> SummaryRecord:
     """Look at the whole set, then write all records."""
     with closing(WholeSet(first, policy)) as whole:
-        writer = _Writer(sink, policy, whole)
-        sink.header(header)
+        writer = _Writer(out, policy, whole)
+        out.header(header)
         for value, raw in checked.frames():
             writer.take(value, raw)
         summary = writer.summary()
-        sink.finish(summary)
+        out.finish(summary)
         return summary
 
 
 @dataclass(slots=True)
 class _Writer:
-    sink: Sink
+    out: Out
     policy: Policy
     whole: WholeSet
     number: int = 0
@@ -68,10 +68,11 @@ class _Writer:
             return
         if value[0] == SKIPPED:
             self.reasons[value[2]] += 1
+            self.out.skipped(value[2])
         if findings := wire.to_findings(value[-1]):
             path = SamplePath(value[1].encode("latin-1"))
             self._count(findings)
-            self.sink.file(FileRecord(path, findings))
+            self.out.file(FileRecord(path, findings))
 
     def _sample(self, value: list[Any], raw: bytes) -> None:
         found = wire.to_examined(value[-1], raw)
@@ -83,7 +84,7 @@ class _Writer:
         self.number += 1
         self.held += record.held
         self._count(record.findings)
-        self.sink.sample(record, raw or None, found.stat)
+        self.out.sample(record, found, value[-2])
 
     def _count(self, findings: tuple[Finding, ...]) -> None:
         for finding in findings:
@@ -105,7 +106,7 @@ class _Writer:
 
 
 def _record(value: list[Any], found: Examined, policy: Policy) -> SampleRecord:
-    _, name, _, split, label, listed, _, own, _ = value
+    _, name, _, split, label, listed, _, _, own, _, _ = value
     path = SamplePath(name.encode("latin-1"))
     findings = [_placed(finding, path, listed) for finding in found.findings]
     if (unsafe := unsafe_name(path)) is not None:

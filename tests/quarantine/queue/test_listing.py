@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from tests.quarantine.factories import a_hash, a_record, decided, scanned, the_data_set
 
 from sickbay.database import Database
@@ -52,6 +54,21 @@ def test_the_list_has_all_that_was_ever_held_and_nothing_clean(database: Databas
     assert excluded.found_at is not None
     assert excluded.decided_at is not None
     assert excluded.found_at < excluded.decided_at
+
+
+def test_a_row_says_where_its_worst_finding_is(database: Database) -> None:
+    row = a_record("data.csv#row=000000002", "text.empty")
+    finding = replace(row.findings[0], file="data.csv", item="row 2")
+    scanned(database, [replace(row, findings=(finding,)), a_record("a.jpg", "file.empty")])
+
+    first, second = listed(database)
+
+    assert (first.file, first.item) == ("a.jpg", None)
+    assert (second.path, second.file, second.item) == (
+        "data.csv#row=000000002",
+        "data.csv",
+        "row 2",
+    )
 
 
 def test_the_list_follows_a_filter(database: Database) -> None:

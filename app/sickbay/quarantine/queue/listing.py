@@ -31,6 +31,9 @@ class ListedRow:
     worst_severity: Severity | None
     message: str | None
     """Of the worst finding."""
+    file: str | None
+    item: str | None
+    """Where the worst finding is: in the sample's own file, or in one of annotations or rows."""
     found_at: datetime | None
     """When the worst finding was first made."""
     status: Status
@@ -92,6 +95,8 @@ def _row(sample: Any, known: Sequence[Known], decided: Any) -> ListedRow:
         worst_code=sample.worst_code,
         worst_severity=sample.worst_severity,
         message=None if worst is None else worst.message,
+        file=None if worst is None else worst.file,
+        item=None if worst is None else worst.item,
         found_at=None if worst is None else worst.found_at,
         status=sample.status,
         split=sample.split,

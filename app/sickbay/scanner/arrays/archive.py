@@ -1,7 +1,9 @@
 """Zip archives of arrays, read in pieces; what they state is not believed."""
 
 import io
+import lzma
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,6 +19,12 @@ _MAX_RATIO = 100
 """Compressed arrays of noise reach 1.1, of masks some hundred; a bomb a thousand and more."""
 _MAX_INFLATED = 512 << 20
 """Bytes that an archive of such a ratio may inflate to all the same."""
+_BROKEN = (
+    *(zlib.error, lzma.LZMAError, struct.error, EOFError),
+    *(ValueError, LookupError, ArithmeticError, RuntimeError),
+)
+"""What the standard library says of archives that are none."""
+_NOT_INFLATED = "Its compressed data cannot be inflated."
 _CRC = re.compile("CRC", re.IGNORECASE)
 
 
@@ -30,9 +38,9 @@ class Archive:
     def __init__(self, file: BinaryIO, size: int) -> None:
         try:
             self._zip = zipfile.ZipFile(file)
-        except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError):
+        except (zipfile.BadZipFile, *_BROKEN):
             raise self._no_directory(file) from None
-        self.members = [one for one in self._zip.infolist() if not one.is_dir()]
+        self.members = [one for one in self._zip.infolist() if not one.filename.endswith("/")]
         self._refuse_bomb(size)
         self._refuse_twice()
         self.summed = any(one.CRC for one in self.members)
@@ -105,7 +113,9 @@ def _translated(item: str | None) -> Iterator[None]:
         if _CRC.search(str(error)):
             raise Fault(DAMAGED, "Its checksum does not fit its bytes.", item) from None
         raise Fault(UNLOADABLE, "The archive's directory does not fit its content.", item) from None
-    except (zlib.error, NotImplementedError, RuntimeError, ValueError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
+    except OSError as error:
+        if error.errno is not None:
             raise
-        raise Fault(UNLOADABLE, "Its compressed data cannot be inflated.", item) from None
+        raise Fault(UNLOADABLE, _NOT_INFLATED, item) from None  # bzip2 says so without a number
+    except _BROKEN:
+        raise Fault(UNLOADABLE, _NOT_INFLATED, item) from None

@@ -1,15 +1,16 @@
 """Files of ``torch.save``: a zip archive since torch 1.6, pickles and values in a row before."""
 
+import io
 import struct
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, BinaryIO
 from zipfile import ZipInfo
 
-from sickbay.scanner.arrays import TRUNCATED, UNLOADABLE, Array, Fault, Stream, shown
+from sickbay.scanner.arrays import TRAILING, TRUNCATED, UNLOADABLE, Array, Fault, Stream
 from sickbay.scanner.arrays.archive import Archive
 from sickbay.scanner.arrays.pieces import pieces
-from sickbay.scanner.arrays.torch_pickle import Storage, arrays, load
+from sickbay.scanner.arrays.torch_pickle import Storage, arrays, load, refuse_late
 from sickbay.scanner.arrays.watch import span
 
 _MAX_PICKLE = 64 << 20
@@ -47,9 +48,9 @@ def _saved(archive: Archive, member: ZipInfo | None, order: str) -> Any:
     if member.file_size > _MAX_PICKLE:
         raise Fault(UNLOADABLE, "The description of its tensors is longer than can be checked.")
     with archive.open(member, None) as opened:
-        saved = load(opened, order)
-        opened.read(_MAX_PICKLE)  # to the end, where the checksum is
-    return saved
+        content = opened.read()
+    refuse_late(content[:2])
+    return load(io.BytesIO(content), order)
 
 
 def _content(archive: Archive, member: ZipInfo | None, most: int) -> bytes:
@@ -83,37 +84,35 @@ def _pieces(file: BinaryIO, count: int, item: str | None, step: int) -> Iterator
     file.read(1)  # past the end, where the checksum is compared
 
 
-def read_old(file: BinaryIO, _size: int) -> Iterator[Stream | Fault]:
+def read_old(file: BinaryIO, size: int) -> Iterator[Stream | Fault]:
     """Read the tensors of a file as torch wrote them before archives."""
+    refuse_late(file.read(2))
+    file.seek(0)
     if load(file) != _MAGIC:
         raise Fault(UNLOADABLE, "It is a pickle, but torch.save did not make it.")
     load(file)  # the version of the format: there is one
     system = load(file)
-    big = isinstance(system, dict) and system.get("little_endian") is False
-    known = {
-        storage.key: (storage, inside) for storage, inside in _by_storage(_main(file, big=big))
-    }
+    order = ">" if isinstance(system, dict) and system.get("little_endian") is False else "<"
+    storages: dict[str, Storage] = {}
+    inside = {one.key: arrays for one, arrays in _by_storage(load(file, order, storages))}
     keys = load(file)
-    if not isinstance(keys, list):
-        raise Fault(UNLOADABLE, "The description of its tensors cannot be read.")
+    if not isinstance(keys, list) or not all(
+        isinstance(key, str) and key in storages for key in keys
+    ):
+        raise Fault(UNLOADABLE, "Its list of values does not fit its tensors.")
     for key in keys:
-        yield from _old_values(file, key, *known.get(key, (None, [])))
+        yield _old_values(file, storages[key], inside.get(key, []))
+    if (rest := size - file.tell()) > 0:
+        yield Fault(TRAILING, f"{rest:,} bytes follow the values.", bytes=rest)
 
 
-def _main(file: BinaryIO, *, big: bool) -> Any:
-    return load(file, ">" if big else "<")
-
-
-def _old_values(
-    file: BinaryIO, key: Any, storage: Storage | None, inside: list[Array]
-) -> Iterator[Stream]:
-    stated = file.read(_COUNT.size)
-    item = inside[0].item if inside else shown(str(key))
+def _old_values(file: BinaryIO, storage: Storage, inside: list[Array]) -> Stream:
+    stated, item = file.read(_COUNT.size), inside[0].item if inside else None
     if len(stated) < _COUNT.size:
         raise Fault(TRUNCATED, "The file ends before the values do.", item)
-    if storage is None:
-        raise Fault(UNLOADABLE, "It holds values that no tensor is made of.", item)
-    size = _COUNT.unpack(stated)[0] * storage.elements.size
-    if any(one.begin < 0 or one.begin + span(one) * one.elements.size > size for one in inside):
+    count = _COUNT.unpack(stated)[0] * storage.elements.size
+    if count < 0 or any(
+        one.begin < 0 or one.begin + span(one) * one.elements.size > count for one in inside
+    ):
         raise Fault(UNLOADABLE, "Its values lie beyond the end of their storage.", item)
-    yield Stream(tuple(inside), lambda step: pieces(file, size, step, item), _STEP)
+    return Stream(tuple(inside), lambda step: pieces(file, count, step, item), _STEP)

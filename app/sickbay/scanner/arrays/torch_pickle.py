@@ -22,7 +22,11 @@ from sickbay.scanner.arrays import (
 from sickbay.scanner.arrays.elements import named
 from sickbay.scanner.arrays.watch import span
 
+MAX_PROTOCOL = 3
+"""Later ones have operations that ``torch.load(weights_only=True)`` does not know."""
 _MAX_NAME = 200
+_UNREADABLE = "The description of its tensors cannot be read."
+_CUT = "The file ends within the description of its tensors."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,22 +56,39 @@ class Inert:
     __slots__ = ()
 
 
-def load(file: BinaryIO, order: str = "<") -> Any:
+def load(file: BinaryIO, order: str = "<", storages: dict[str, Storage] | None = None) -> Any:
     """Read one pickle where the file stands; tensors come as :class:`Tensor`.
+
+    Args:
+        file: read as far as the pickle goes.
+        order: of bytes, ``<`` or ``>``.
+        storages: gets those that the pickle speaks of, by key.
 
     Raises:
         Fault: it ends too early, names what is not allowed, or makes no sense.
     """
     try:
-        return _Reader(file, order).load()
-    except (Fault, MemoryError):
+        return _Reader(file, order, {} if storages is None else storages).load()
+    except Fault:
         raise
     except EOFError:
-        raise Fault(TRUNCATED, "The file ends within the description of its tensors.") from None
+        raise Fault(TRUNCATED, _CUT) from None
+    except MemoryError:  # a length that lies
+        raise Fault(UNLOADABLE, _UNREADABLE) from None
     except Exception as error:  # noqa: BLE001 (whatever a hostile pickle makes of the calls below)
         if "truncated" in str(error):
-            raise Fault(TRUNCATED, "The file ends within the description of its tensors.") from None
-        raise Fault(UNLOADABLE, "The description of its tensors cannot be read.") from None
+            raise Fault(TRUNCATED, _CUT) from None
+        raise Fault(UNLOADABLE, _UNREADABLE) from None
+
+
+def refuse_late(head: bytes) -> None:
+    """Refuse a pickle by its first two bytes where torch would."""
+    protocol = head[1] if head[:1] == pickle.PROTO and len(head) > 1 else 0
+    if protocol > MAX_PROTOCOL:
+        message = (
+            f"It is a pickle of protocol {protocol}; torch loads up to 3 without running code."
+        )
+        raise Fault(UNLOADABLE, message)
 
 
 def arrays(saved: Any) -> Iterator[tuple[Storage, Array]]:
@@ -108,16 +129,17 @@ def _array(tensor: Tensor, item: str | None) -> Array:
 class _Reader(pickle.Unpickler):
     """Looks names up in the lists below, and nowhere else."""
 
-    def __init__(self, file: BinaryIO, order: str) -> None:
+    def __init__(self, file: BinaryIO, order: str, storages: dict[str, Storage]) -> None:
         super().__init__(file, encoding="utf-8")
         self._order = order
+        self._storages = storages
 
     def find_class(self, module: str, name: str) -> Any:
         """Return what a name stands for here.
 
         It is always something new or built in: a pickle may set attributes on what it names.
         """
-        full = f"{module}.{name}"
+        full = f"{'builtins' if module == '__builtin__' else module}.{name}"
         if full in _TYPES:
             return _TYPES[full]
         if full in _CALLS:
@@ -134,20 +156,17 @@ class _Reader(pickle.Unpickler):
     def persistent_load(self, saved: Any) -> Storage:
         """Return the storage that a pickle speaks of."""
         match saved:
-            case ("storage", Elements() as elements, str(key), str(), int(count)):
-                return Storage(key, elements, count)
-            case ("storage", Elements() as elements, str(key), str(), int(count), None):
-                return Storage(key, elements, count)
-            case (
-                "storage",
-                Elements() as elements,
-                str(key),
-                str(),
-                int(),
-                (_, int(at), int(count)),
-            ):
+            case ("storage", Elements() as elements, str(key), str(), int(count), *view):
+                storage = Storage(key, elements, count)
+            case _:
+                raise Fault(UNLOADABLE, _UNREADABLE)
+        self._storages.setdefault(key, storage)
+        match view:
+            case [] | [None]:
+                return storage
+            case [(_, int(at), int(count))]:
                 return Storage(key, elements, count, at * elements.size)
-        raise Fault(UNLOADABLE, "The description of its tensors cannot be read.")
+        raise Fault(UNLOADABLE, _UNREADABLE)
 
     def _storage_type(self, name: str, full: str) -> Elements:
         elements = named(_STORAGES.get(name, ""), self._order)

@@ -12,6 +12,7 @@ MAX_COLOURS = 65_536
 """More than these are a photograph; panoptic sets, which number each thing, have some hundred."""
 _GREYS = 256  # colours of a grey picture that was saved in colour
 _CLEAN = 2  # values of a mask of one class
+_BORDER = 255
 _SHOWN = 20  # values told in a finding
 _PLAIN = frozenset({"1", "L", "P", "I", "I;16"})
 
@@ -70,7 +71,7 @@ def out_of_range(mask: MaskFacts, _picture: Evidence, policy: Policy, file: str)
     return Finding.of(
         "label.out-of-range",
         file,
-        f"The mask holds {said}{more}; {_allowed(classes)}.",
+        f"The mask holds {said}{more}; {_allowed(classes)}{_hint(wrong, policy)}.",
         values={str(value): count for value, count in shown.items()},
         classes=classes,
         ignore_label=policy.ignore_label,
@@ -111,6 +112,12 @@ def coloured(mask: MaskFacts, _picture: Evidence, _policy: Policy, file: str) ->
 
 
 MASK_CHECKS: tuple[Check, ...] = (other_size, out_of_range, photograph, smeared, coloured)
+
+
+def _hint(wrong: Mapping[int, int], policy: Policy) -> str:
+    """Name the setting where 255 is all there is, as in masks whose borders are not labelled."""
+    only = list(wrong) == [_BORDER] and policy.ignore_label is None
+    return ", and ignore_label says which value means nothing" if only else ""
 
 
 def _allowed(classes: int) -> str:

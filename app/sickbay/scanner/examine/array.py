@@ -136,6 +136,8 @@ def _facts(file: BinaryIO) -> Examined:
     try:
         found = os.fstat(file.fileno())
     except OSError:
-        return Examined(size=file.seek(0, os.SEEK_END))
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        return Examined(size=size)
     stat = (found.st_dev, found.st_ino, found.st_ctime_ns)
     return Examined(size=found.st_size, mtime_ns=found.st_mtime_ns, stat=stat)

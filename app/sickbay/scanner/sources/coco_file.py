@@ -97,22 +97,38 @@ class CocoFile:
 
     def _annotation(self, part: Part, value: dict[str, Any]) -> None:
         identity, image = key_of(value.get("id")), key_of(value.get("image_id"))
-        item = item_of("annotation", identity, part.number)
-        if image is None:
-            said = "Its image_id is missing, or neither a number nor text."
-            self._note("annotation.schema-mismatch", said, item)
-            return
-        panoptic = "segments_info" in value  # one for each picture, without ids
-        faults = [] if panoptic else self._own_faults(part, identity, item)
         category = key_of(value.get("category_id"))
-        if category is None and value.get("category_id") is not None:
+        faults: list[Finding] = []
+        if identity is None or image is None or category is None or part.repeated:
+            item = item_of("annotation", identity, part.number)
+            faults = self._lacking(part, value, item)
+        if image is not None:
+            self._tables.add_annotation(
+                self._number,
+                image,
+                place=part.number,
+                identity=identity,
+                category=category,
+                faults=faults,
+                text=part.text,
+            )
+            return
+        for fault in faults:
+            self._tables.add_fault(self._number, fault)
+
+    def _lacking(self, part: Part, value: dict[str, Any], item: str) -> list[Finding]:
+        """Say which ids an annotation lacks; panoptic ones have none, captions no class."""
+        panoptic, category = "segments_info" in value, value.get("category_id")
+        faults = self._own_faults(part, 0 if panoptic else key_of(value.get("id")), item)
+        if key_of(value.get("image_id")) is None:
+            said = "Its image_id is missing, or neither a number nor text."
+            faults.append(Finding.of("annotation.schema-mismatch", self._text, said, item))
+        if category is not None and key_of(category) is None:
             said = "Its category_id is neither a number nor text."
             faults.append(Finding.of("label.wrong-type", self._text, said, item))
         elif category is None and not panoptic and "caption" not in value:
             faults.append(Finding.of("label.missing", self._text, "It has no category_id.", item))
-        self._tables.add_annotation(
-            self._number, image, identity=identity, category=category, faults=faults, text=part.text
-        )
+        return faults
 
     def _category(self, part: Part, value: dict[str, Any]) -> None:
         identity = key_of(value.get("id"))

@@ -1,6 +1,7 @@
 """What COCO files say, in tables: whatever order they said it in, each picture gets its own."""
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -19,17 +20,20 @@ _INT64 = 1 << 63
 _TABLES = """
 CREATE TABLE fault (file, finding);
 CREATE TABLE image (number INTEGER PRIMARY KEY, file, id, name, item, size, faults);
-CREATE TABLE annotation (number INTEGER PRIMARY KEY, file, image, id, category, faults, value);
+CREATE TABLE annotation
+    (number INTEGER PRIMARY KEY, file, image, place, id, category, faults, value);
 """
 _INDEXES = """
 CREATE INDEX image_of_id ON image (file, id);
 CREATE INDEX annotation_of_image ON annotation (file, image, number);
 CREATE TABLE again (number INTEGER PRIMARY KEY);
-INSERT INTO again SELECT number FROM annotation WHERE id IS NOT NULL AND number NOT IN
-    (SELECT min(number) FROM annotation WHERE id IS NOT NULL GROUP BY file, id);
+INSERT INTO again SELECT number FROM
+    (SELECT number, row_number() OVER (PARTITION BY file, id ORDER BY number) AS nth
+     FROM annotation WHERE id IS NOT NULL) WHERE nth > 1;
 CREATE TABLE same (number INTEGER PRIMARY KEY);
-INSERT INTO same SELECT number FROM image WHERE id IS NOT NULL AND number NOT IN
-    (SELECT min(number) FROM image WHERE id IS NOT NULL GROUP BY file, id);
+INSERT INTO same SELECT number FROM
+    (SELECT number, row_number() OVER (PARTITION BY file, id ORDER BY number) AS nth
+     FROM image WHERE id IS NOT NULL) WHERE nth > 1;
 """
 
 
@@ -67,7 +71,9 @@ class Tables:
             joined.database.executescript(_TABLES)
         self._faults = Rows(joined, "fault", 2)
         self._images = Rows(joined, "image (file, id, name, item, size, faults)", 6)
-        self._annotations = Rows(joined, "annotation (file, image, id, category, faults, value)", 6)
+        self._annotations = Rows(
+            joined, "annotation (file, image, place, id, category, faults, value)", 7
+        )
 
     def add_fault(self, file: int, fault: Finding) -> None:
         """Note what is wrong with a file as such, or with an entry that has no picture."""
@@ -93,13 +99,15 @@ class Tables:
         file: int,
         image: Key,
         *,
+        place: int,
         identity: Key | None,
         category: Key | None,
         faults: Sequence[Finding],
         text: str,
     ) -> None:
-        """Note an entry of ``annotations``."""
-        self._annotations.add(file, image, identity, category, _packed(faults), _bytes(text))
+        """Note an entry of ``annotations``, which is the n-th (``place``) of its file."""
+        row = (file, image, place, identity, category, _packed(faults), _bytes(text))
+        self._annotations.add(*row)
 
     def whole(self) -> None:
         """Make ready for questions: all files are read."""
@@ -136,13 +144,13 @@ class Tables:
         if image.id is None or image.again:
             return
         rows = self._rows(
-            "SELECT number, id, category, faults, value, number IN again FROM annotation "
+            "SELECT place, id, category, faults, value, number IN again FROM annotation "
             "WHERE file = ? AND image = ? ORDER BY number",
             image.file,
             image.id,
         )
-        for number, identity, category, faults, value, again in rows:
-            item = item_of("annotation", identity, number)
+        for nth, identity, category, faults, value, again in rows:
+            item = item_of("annotation", identity, nth)
             yield Annotation(item, category, _unpacked(faults), _text(value), bool(again))
 
     def count(self, image: Image) -> int:
@@ -167,7 +175,7 @@ class Tables:
 
     def _orphans(self, file: int) -> Iterator[tuple[str, Key]]:
         rows = self._rows(
-            "SELECT number, id, image FROM annotation WHERE file = ? AND image NOT IN "
+            "SELECT place, id, image FROM annotation WHERE file = ? AND image NOT IN "
             "(SELECT id FROM image WHERE file = ? AND id IS NOT NULL) ORDER BY number",
             file,
             file,
@@ -182,13 +190,13 @@ class Tables:
 
 def key_of(value: Any) -> Key | None:
     """Return an id as tables hold it; nothing where it can be none."""
+    if type(value) is int and -_INT64 <= value < _INT64:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, str):
         return shown(value) if "\0" in value or not _is_text(value) else value
-    if value != value or (isinstance(value, int) and not -_INT64 <= value < _INT64):  # noqa: PLR0124 (NaN)
-        return None
-    return value
+    return None if isinstance(value, int) or math.isnan(value) else value
 
 
 def item_of(kind: str, identity: Key | None, number: int) -> str:
@@ -198,6 +206,8 @@ def item_of(kind: str, identity: Key | None, number: int) -> str:
 
 def shown(value: Any) -> str:
     r"""Write what a file holds as it can stand in a sentence: short, controls as ``\xNN``."""
+    if type(value) is int:
+        return str(value)
     text = str(value)[:80].encode("utf-8", errors="backslashreplace").decode("utf-8")
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 

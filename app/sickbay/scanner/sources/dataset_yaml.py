@@ -14,6 +14,7 @@ from sickbay.contract.errors import SickbayError
 from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner.sources.folders import shown_label
+from sickbay.scanner.sources.split_lists import refusal
 from sickbay.scanner.trees import Tree
 
 MAX_BYTES = 1 << 20  # 20,000 class names take half of it, and two seconds
@@ -72,9 +73,9 @@ def _read(tree: Tree, raw: bytes) -> Description:
     try:
         with tree.open(raw) as file:
             data = file.read(MAX_BYTES + 1)
-    except (SickbayError, OSError):
-        message = "The file cannot be read."
-        return Description(raw, findings=(_finding(raw, message, code="file.unreadable"),))
+    except (SickbayError, OSError) as error:
+        code, message = refusal(error)
+        return Description(raw, findings=(_finding(raw, message, code=code),))
     value, findings = _parsed(raw, data)
     if findings:
         return Description(raw, findings=findings)

@@ -85,6 +85,13 @@ class Joined:
         )
         return found.fetchone() is not None
 
+    def holds(self, folder: bytes) -> bool:
+        """Whether anything lies in a folder, at any depth."""
+        found = self.database.execute(
+            "SELECT 1 FROM entry WHERE raw > ? AND raw < ? LIMIT 1", (folder + b"/", folder + b"0")
+        )
+        return found.fetchone() is not None
+
     def called(self, name: bytes) -> bytes | None:
         """Return the only path whose last part is that name; nothing where several are."""
         if not self._named:

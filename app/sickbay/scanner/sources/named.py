@@ -43,6 +43,7 @@ class Names:
     def __init__(self, joined: Joined, root: str) -> None:
         self._joined = joined
         self._roots = tuple({_slashed(root), _slashed(os.path.realpath(root))})
+        self._known: dict[tuple[bytes, tuple[bytes, ...]], tuple[bytes, ...]] = {}
         self._usual: dict[tuple[bytes, ...], bytes] = {}
 
     def find(self, text: str, beside: bytes, folders: Sequence[bytes] = ()) -> Named:
@@ -59,10 +60,18 @@ class Names:
         absolute = raw[:1] == b"/" or b"://" in raw or raw[1:3] in {b":\\", b":/"}
         if absolute:
             return self._absolute(raw)
-        places = (b"", beside.rpartition(b"/")[0], *folders, _IMAGES)
         if normal(raw) is None:  # `../images/a.jpg` can only be meant from where it is written
-            places = places[1:2]
-        return self._relative(raw, tuple(dict.fromkeys(places)))
+            return self._relative(raw, (beside.rpartition(b"/")[0],))
+        return self._relative(raw, self._places(beside, tuple(folders)))
+
+    def _places(self, beside: bytes, folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """Folders to look in; those that do not exist are asked for once."""
+        if (beside, folders) not in self._known:
+            wanted = dict.fromkeys((b"", beside.rpartition(b"/")[0], *folders, _IMAGES))
+            self._known[beside, folders] = tuple(
+                place for place in wanted if not place or self._joined.holds(place)
+            )
+        return self._known[beside, folders]
 
     def _absolute(self, raw: bytes) -> Named:
         for root in self._roots:

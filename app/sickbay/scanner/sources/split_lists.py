@@ -70,12 +70,9 @@ class Lists:
                     else:
                         item = f"line {number}"
                         yield Finding.of("file.unsafe-path", shown, named.unsafe, item)
-        except SickbayError as error:
-            code, message = _said(error)
+        except (SickbayError, OSError) as error:
+            code, message = refusal(error)
             yield Finding.of(code, shown, message)
-        except OSError as error:
-            message = f"The list cannot be read: {error.strerror}."
-            yield Finding.of("file.unreadable", shown, message)
 
 
 def numbered_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -123,6 +120,9 @@ def _text(line: bytes) -> str:
     return line.decode("utf-8", errors="surrogateescape")
 
 
-def _said(error: SickbayError) -> tuple[str, str]:
+def refusal(error: SickbayError | OSError) -> tuple[str, str]:
+    """Return code and sentence for a list or description that cannot be read."""
+    if isinstance(error, OSError):
+        return "file.unreadable", f"The file cannot be read: {error.strerror}."
     finding = fault(error).findings[0]
     return finding.code, finding.message

@@ -21,6 +21,7 @@ MAX_NAMES = 1000
 """Names at the top."""
 _END_MATTERS = 16  # characters: the longest token that a window's end may cut so that it is wrong
 _SPACE = re.compile(r"[ \t\n\r]*")
+_COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*(?=[{\"])")
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
 _OTHER_CODES = {
     b"\xff\xfe": "UTF-16",
@@ -29,6 +30,7 @@ _OTHER_CODES = {
     b"{\x00": "UTF-16",
     b"\x00\x00": "UTF-32",
 }
+_LONG = f"one entry is longer than {MAX_ENTRY >> 20} MB"
 _SAID = {
     "Expecting value": "a value is missing or is none of JSON's",
     "Expecting ',' delimiter": "a comma or a closing bracket is missing",
@@ -153,6 +155,10 @@ class Streamed:
 
     def _ends(self, bracket: str) -> bool:
         """Pass the bracket, which ends, or a comma, after which one more must follow."""
+        near = _COMMA.match(self._text, self._at)
+        if near is not None:  # by far the most: an entry follows, and its beginning is here
+            self._at = near.end()
+            return False
         if self._next() == bracket:
             self._at += 1
             return True
@@ -184,22 +190,27 @@ class Streamed:
             try:
                 value, end = self._read(self._text, self._at)
             except json.JSONDecodeError as error:
+                into = error.pos - self._at
                 if self._is_cut(error) and self._grow():
                     continue
-                raise self._wrong(error) from None
+                raise self._wrong(error.msg, self._at + into) from None
             except RecursionError:
                 raise self._malformed("it is nested too deep") from None
             except ValueError:  # Python reads no integer of more than some thousand digits
                 raise self._malformed("it holds a number of too many digits") from None
+            length = end - self._at
             if end < len(self._text) or not self._grow():
-                return self._taken(value, end)
+                return value, self._taken(value, length)
 
-    def _taken(self, value: Any, end: int) -> tuple[Any, str]:
-        text = self._text[self._at : end]
+    def _taken(self, value: Any, length: int) -> str:
+        """Pass a value and return its text."""
+        text = self._text[self._at : self._at + length]
+        if length > MAX_ENTRY:
+            raise self._malformed(_LONG)
         if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
             raise self._malformed("it is nested too deep")
-        self._at = end
-        return value, text
+        self._at += length
+        return text
 
     def _is_cut(self, error: json.JSONDecodeError) -> bool:
         """Whether more text might cure it."""
@@ -209,7 +220,7 @@ class Streamed:
     def _grow(self) -> bool:
         """Take more text for a value that is longer than what is there."""
         if len(self._text) - self._at > MAX_ENTRY:
-            raise self._malformed(f"one entry is longer than {MAX_ENTRY >> 20} MB")
+            raise self._malformed(_LONG)
         return self._more()
 
     def _more(self) -> bool:
@@ -244,11 +255,10 @@ class Streamed:
             self._repeated = True
         return made
 
-    def _wrong(self, error: json.JSONDecodeError) -> Malformed:
-        unended = error.msg.startswith("Unterminated") or error.pos >= len(self._text.rstrip())
-        if self._ended and unended:
-            return self._malformed("it ends too early")
-        return self._malformed(_SAID.get(error.msg, "it is no JSON"), error.pos)
+    def _wrong(self, message: str, at: int) -> Malformed:
+        if self._ended and (message.startswith("Unterm") or at >= len(self._text.rstrip())):
+            return self._malformed("it ends too early", at)
+        return self._malformed(_SAID.get(message, "it is no JSON"), at)
 
     def _malformed(self, reason: str, at: int | None = None) -> Malformed:
         return Malformed(reason, *self._place(self._at if at is None else at))

@@ -160,14 +160,13 @@ def recognise(glimpse: Glimpse) -> str | None:
         if raw in {b"data.yaml", b"dataset.yaml"} and b"names" in glimpse.head(raw):
             return f"{SamplePath(raw).text} names classes"
     stems = {stem(raw) for raw in files if SamplePath(raw).suffix in PICTURE_SUFFIXES}
-    for raw in files:
-        partners = (moved(raw, (pair,)) for pair in _BACK)
-        if (
-            raw.endswith(b".txt")
-            and any(one and stem(one) in stems for one in (*partners, raw))
-            and _has_rows(glimpse.head(raw, 4096))
-        ):
-            return f"{SamplePath(raw).text} has rows of a class and numbers, beside a picture"
+    texts = [raw for raw in files if raw.endswith(b".txt")]
+    for raw in texts:
+        if any(one and stem(one) in stems for one in (moved(raw, (pair,)) for pair in _BACK)):
+            return f"{SamplePath(raw).text} has the name of a picture in images"
+    for raw in texts:  # beside a picture it may be a caption as well
+        if stem(raw) in stems and _has_rows(glimpse.head(raw, 4096)):
+            return f"{SamplePath(raw).text} has rows of a class and numbers, beside its picture"
     return None
 
 

@@ -52,6 +52,11 @@ class Tree(Protocol):
     where: str
     """The root as a person wrote it."""
 
+    @property
+    def real(self) -> str:
+        """The root as it is known whatever way a person came to it."""
+        ...
+
     def entries(self) -> Iterator[Entry | Skipped]:
         """Yield everything below the root in ascending order of raw path.
 
@@ -80,4 +85,15 @@ class Tree(Protocol):
 
     def key(self, raw: bytes) -> Key | None:
         """Return the key of a file's content, nothing where it has none."""
+        ...
+
+    def settled(self, key: Key, since: int) -> bool:
+        """Whether the same key will mean the same content: nothing was written since then, in ns.
+
+        Two writes within one tick of a file system's clock leave one key.
+        """
+        ...
+
+    def digest(self, since: int) -> bytes | None:
+        """Digest all names and keys below the root; nothing where not all of it is settled."""
         ...

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Path
 
 from sickbay.contract import batch as batches
 from sickbay.contract.errors import BadInput
+from sickbay.contract.fields import Fields
 from sickbay.contract.finding import Record, ScanRecord, SummaryRecord
 from sickbay.contract.read_record import from_line
 from sickbay.quarantine import intake
@@ -24,7 +25,7 @@ from sickbay.web.body_limit import up_to
 from sickbay.web.identity import ScanToken
 from sickbay.web.parameters import INT64_MOST
 from sickbay.web.site import Here, Site
-from sickbay.web.strict_body import Body
+from sickbay.web.strict_body import Body, JsonObject
 
 router = APIRouter(prefix="/api/v1/scans")
 
@@ -36,10 +37,10 @@ R = TypeVar("R", bound=Record)
 
 @router.post("", status_code=HTTPStatus.CREATED, dependencies=[up_to(batches.MAX_BATCH)])
 def begin(site: Here, who: ScanToken, body: Body) -> dict[str, Any]:
-    """Take a scan's header record; answer with the scan's key."""
+    """Take a scan's header record; answer with the scan's key, and what need not be sent."""
     header = _record(body, ScanRecord)
     ticket = site.database.writing(lambda session: intake.begin(session, header, by=who.name))
-    return _said(ticket)
+    return {**_said(ticket), "known": list(ticket.known)}
 
 
 @router.get("/{key}")
@@ -59,6 +60,18 @@ def receive(site: Here, _who: ScanToken, key: Key, number: Number, body: Body) -
     extras = {of: {"thumbnail": sha256} for of, sha256 in stored.items() if sha256}
     whole = replace(checked, extras=extras)
     expected = site.database.writing(lambda session: intake.receive(session, key, number, whole))
+    return {"next_batch": expected}
+
+
+@router.put("/{key}/repeats/{number}")
+def repeat(
+    site: Here, _who: ScanToken, key: Key, number: Number, body: JsonObject
+) -> dict[str, int]:
+    """Take a batch as sent that says what a part of the scan in force said; again is free."""
+    fields = Fields(body, "A repeat")
+    content = fields.text("content", 64)
+    fields.end()
+    expected = site.database.writing(lambda session: intake.repeat(session, key, number, content))
     return {"next_batch": expected}
 
 

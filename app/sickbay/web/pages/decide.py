@@ -17,7 +17,9 @@ from sickbay.quarantine import data_sets
 from sickbay.quarantine.decisions.decide import Act, Pick, decide, decide_all
 from sickbay.quarantine.decisions.repair import Facts, repair
 from sickbay.quarantine.decisions.undo import undo
+from sickbay.quarantine.queue.sample import SampleView
 from sickbay.quarantine.queue.sample import view as read_sample
+from sickbay.quarantine.scan_facts import Judged, judged
 from sickbay.web.body_limit import up_to
 from sickbay.web.errors import wants_page
 from sickbay.web.identity import Reviewer, Who
@@ -101,7 +103,7 @@ def replacement(asked: AskedWithFile, upload: Upload, sample_id: SampleId) -> Re
     """Check an uploaded file; where it is sound, let it stand for the sample's."""
     pick = Pick(sample_id, asked.form.number("version"))
     try:
-        facts = accept(asked.site, upload.data, _path(asked, sample_id))
+        facts = accept(asked.site, upload.data, *_judged(asked, sample_id))
         act = asked.write(_repair(pick, facts, asked))
     except _TOLD as error:
         return _refused_one(asked, sample_id, error)
@@ -112,10 +114,11 @@ def _repair(pick: Pick, facts: Facts, asked: Asked) -> Callable[[Session, int], 
     return lambda session, key: repair(session, key, pick, facts, **asked.why)
 
 
-def _path(asked: Asked, sample_id: int) -> str:
+def _judged(asked: Asked, sample_id: int) -> tuple[SampleView, Judged]:
+    """Return the sample, and how the scan in force judged it."""
     with asked.site.database.reading() as session:
         data_set_id = data_sets.find(session, asked.here.data_set).id
-        return read_sample(session, data_set_id, sample_id).path
+        return read_sample(session, data_set_id, sample_id), judged(session, data_set_id)
 
 
 @router.post("/decisions")

@@ -19,7 +19,9 @@ import numpy as np
 from sickbay.scanner.checks.whole.numbers import Column
 
 BITS = 64
-MOST_COMPARISONS = 1 << 30  # some ten seconds
+MOST_COMPARISONS = 1 << 29  # some ten seconds
+_PAIR_COST = 8  # comparisons that cost as much as keeping a pair,
+_STEP_COST = 1000  # and as one step over few of them
 _PART = 1 << 17  # comparisons at a time: a megabyte a temporary column
 _SORT_COST = 12  # comparisons that cost as much as sorting one hash; measured at a million
 _MOST_K = 4
@@ -34,7 +36,7 @@ class Pairs:
     Attributes:
         hashes: 64-bit hashes, ascending.
         distance: bits in which a pair may differ, 0 to 63.
-        most: comparisons to make at most.
+        most: comparisons to make at most; keeping a pair costs as much as several.
         cut: which hashes were not compared with all that they might be near to.
     """
 
@@ -42,32 +44,37 @@ class Pairs:
     distance: int
     most: int = MOST_COMPARISONS
     cut: Column = field(init=False)
+    _left: int = field(init=False)
 
     def __post_init__(self) -> None:
+        self._left = self.most
         self.cut = np.zeros(len(self.hashes), dtype=np.bool_)
 
     def __iter__(self) -> Iterator[tuple[Column, Column, Column]]:
-        """Yield places of pairs and the bits in which they differ, each pair once."""
+        """Yield places of pairs and the bits in which they differ, each pair once.
+
+        Pairs come in parts; within a part no place stands twice on the same side.
+        """
         bands, k = _plan(self.hashes, self.distance)
-        for choice in combinations(range(len(bands)), k):
+        for number, choice in enumerate(combinations(range(len(bands)), k)):
             shared = _union(bands[band] for band in choice)
             before = [bands[band] for band in range(max(choice, default=0)) if band not in choice]
             order = np.argsort(self.hashes & np.uint64(shared), kind="stable").astype(np.int32)
-            for place, step, differing in self._meetings(
-                order, shared, self.most // comb(len(bands), k)
-            ):
+            spare = self._left - self._left // (comb(len(bands), k) - number)
+            for place, step, differing in self._meetings(order, shared, spare):
                 near = self._near(differing, before)
+                self._left -= _PAIR_COST * len(near)
                 if len(near):
                     place, differing = place[near], differing[near]  # noqa: PLW2901 (narrowed)
                     yield order[place], order[place + step], np.bitwise_count(differing)
 
     def _meetings(
-        self, order: Column, shared: int, most: int
+        self, order: Column, shared: int, spare: int
     ) -> Iterator[tuple[Column, int, Column]]:
         """Yield pairs that are equal in the shared bits, as places in the order and their step.
 
         First neighbours in the order, then those two apart, and so on: where two are no longer
-        equal, those further apart are not either.
+        equal, those further apart are not either. What is ``spare`` is left to later choices.
         """
         values, mask = self.hashes[order], np.uint64(shared)
         active = np.arange(len(values) - 1, dtype=np.int32)
@@ -81,11 +88,11 @@ class Pairs:
                 yield place, step, differing
                 going.append(place)
             active = np.concatenate(going) if going else active[:0]
-            most -= len(active)
+            self._left -= len(active) + _STEP_COST
             active = active[active < len(values) - step - 1]
             if not len(active):
                 return
-            if most < 0:
+            if self._left < spare:
                 self.cut[order[active]] = self.cut[order[active + step + 1]] = True
                 return
 

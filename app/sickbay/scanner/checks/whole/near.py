@@ -41,7 +41,7 @@ class Spots:
         """Sort the samples by hash, split and content."""
         hashes, splits = column(first.hashes, np.uint64), column(first.splits, np.uint16)
         number = np.arange(len(first), dtype=np.int32)
-        contents = np.where(copies.of == NONE, -1 - number, copies.of)
+        contents = np.where(copies.of == NONE, number, copies.of + len(first))
         order = number[column(first.hashed, np.bool_)]
         order = order[np.lexsort((contents[order], splits[order], hashes[order]))]
         spot = changes((hashes[order], splits[order]))
@@ -101,8 +101,9 @@ class Neighbours:
             apart = _apart(spots, copies, sizes, left, right)
             for one, other in ((left, right), (right, left)):
                 key = (bits.astype(np.uint64) << _PLACE) | other.astype(np.uint64)
-                np.add.at(found.counts, one, sizes[other])
-                np.minimum.at(found.across, one[apart], key[apart])
+                found.counts[one] += sizes[other]
+                at = one[apart]
+                found.across[at] = np.minimum(found.across[at], key[apart])
                 _keep(found.nearest, one, key)
         return found
 
@@ -131,15 +132,8 @@ def _apart(spots: Spots, copies: Runs, sizes: Column, left: Column, right: Colum
 
 
 def _keep(nearest: Column, spots: Column, keys: Column) -> None:
-    """Let each spot keep its smallest keys; one of each spot's in turn, the smallest first."""
-    order = np.lexsort((keys, spots))
-    spots, keys = spots[order], keys[order]
-    starts = changes((spots,))
-    first = np.flatnonzero(starts)
-    rank = np.arange(len(spots)) - np.repeat(first, np.diff(first, append=len(spots)))
-    for turn in range(_KEPT):
-        at = rank == turn
-        rows, new = spots[at], keys[at]
-        worst = nearest[rows].argmax(axis=1)
-        better = new < nearest[rows, worst]
-        nearest[rows[better], worst[better]] = new[better]
+    """Let each of these spots, all distinct, keep the new key instead of its largest."""
+    kept = nearest[spots]
+    worst = kept.argmax(axis=1)
+    better = np.flatnonzero(keys < kept[np.arange(len(spots)), worst])
+    nearest[spots[better], worst[better]] = keys[better]

@@ -68,7 +68,9 @@ class Kind:
 
     def usual(self) -> "Usual":
         """What is fixed."""
-        lengths = self.shapes.usual() or self._fixed_axes()
+        lengths = self.shapes.usual()
+        if lengths is None:  # () is a shape
+            lengths = self._fixed_axes()
         dtype = self.dtypes.usual()
         several = self.shapes.total >= _FILES
         return Usual(

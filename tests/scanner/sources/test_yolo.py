@@ -1,5 +1,6 @@
 """YOLO data sets: where label files, classes and splits are found."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -251,7 +252,7 @@ def test_a_label_that_leads_out_of_the_data_set_is_not_read(tmp_path: Path) -> N
     ("files", "why"),
     [
         (["data.yaml"], "data.yaml names classes"),
-        (["images/a.jpg", "labels/a.txt"], "labels/a.txt has rows of a class and numbers"),
+        (["images/a.jpg", "labels/a.txt"], "labels/a.txt has the name of a picture in images"),
         (["a.jpg", "a.txt"], "a.txt has rows"),
         (["images/a.jpg"], None),
         (["labels/a.txt"], None),
@@ -267,3 +268,33 @@ def test_the_layout_is_recognised(tmp_path: Path, files: list[str], why: str | N
 def test_captions_beside_pictures_are_no_labels(tmp_path: Path) -> None:
     laid(tmp_path, {"a.jpg": PICTURE, "a.txt": "a cat on a mat\n"})
     assert yolo.recognise(Glimpse(LocalTree(tmp_path))) is None
+
+
+@pytest.mark.parametrize("name", ["train.txt", "data.yaml"])
+def test_a_list_or_description_that_leads_out_is_not_read(tmp_path: Path, name: str) -> None:
+    root = laid(tmp_path / "root", {"images/a.jpg": PICTURE})
+    write(tmp_path, "secret", b"images/a.jpg")
+    (root / name).symlink_to("../secret")
+    assert noted(root) == {name: ["file.unsafe-path"]}
+    assert splits(root) == {"images/a.jpg": ""}
+
+
+def test_names_that_are_not_utf_8_pair_as_well(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path)
+    for name in (b"images/\xff.jpg", b"labels/\xff.txt", b"labels/\xfe.txt"):
+        path = os.fsdecode(folder + b"/" + name)
+        write(tmp_path, os.path.relpath(path, tmp_path), PICTURE if b"jpg" in name else ROW)
+    items = list(yolo.read(LocalTree(tmp_path), Policy()).items())
+    assert [(item.raw, type(item)) for item in items] == [
+        (b"images/\xff.jpg", Found),
+        (b"labels/\xfe.txt", Noted),
+    ]
+
+
+def test_classes_of_many_thousand_digits_or_other_kinds_have_a_name(tmp_path: Path) -> None:
+    laid(tmp_path, {"data.yaml": b"names: [0x" + b"f" * 9000 + b", {a: 1}, null, 7]\n"})
+    assert classes(tmp_path) == ("?", "?", "None", "7")
+
+
+def test_classes_without_names_are_counted(tmp_path: Path) -> None:
+    assert classes(laid(tmp_path, {"data.yaml": b"nc: 3\n"})) == ("0", "1", "2")

@@ -1,0 +1,82 @@
+"""Pictures with masks: which file is the mask of which."""
+
+from pathlib import Path
+
+import pytest
+from tests.pictures import jpeg, write
+from tests.scanner.recorded import codes
+
+from sickbay.contract.policy import Policy
+from sickbay.scanner.sources import Found, Item, Noted, Skipped, masks
+from sickbay.scanner.sources.glimpse import Glimpse
+from sickbay.scanner.trees.local import LocalTree
+
+PICTURE = jpeg(0, (64, 48))
+
+
+def laid(root: Path, *names: str) -> Path:
+    for name in names:
+        write(root, name, PICTURE)
+    return root
+
+
+def walked(root: Path) -> dict[str, Item]:
+    items = list(masks.read(LocalTree(root), Policy()).items())
+    assert [item.raw for item in items] == sorted({item.raw for item in items})
+    return {item.raw.decode(): item for item in items}
+
+
+PAIRS = [
+    ("images/a.jpg", "masks/a.png"),
+    ("images/a.jpg", "masks/a_mask.png"),
+    ("img/a.b.tif", "mask/a.b.tif"),
+    ("imgs/a.jpg", "masks/a_mask.gif"),
+    ("images/a.jpg", "labels/a.PNG"),
+    ("images/train/a.jpg", "annotations/train/a.png"),
+    ("train/images/a.jpg", "train/masks/a.bmp"),
+    ("train/a.jpg", "train_masks/a_mask.gif"),
+    ("train/a.png", "trainannot/a.png"),
+    ("train/cats/a.png", "train_labels/cats/a_L.png"),
+    ("JPEGImages/a.jpg", "SegmentationClass/a.png"),
+    ("a.jpg", "a_mask.png"),
+    ("deep/down/ISIC_1.jpg", "deep/down/ISIC_1_segmentation.png"),
+]
+
+
+@pytest.mark.parametrize(("picture", "mask"), PAIRS)
+def test_a_mask_is_found_by_its_name(tmp_path: Path, picture: str, mask: str) -> None:
+    items = walked(laid(tmp_path, picture, mask))
+    assert list(items) == [picture]
+    item = items[picture]
+    assert isinstance(item, Found)
+    assert (item.side, item.kind) == (mask.encode(), "mask")
+    assert item.split == ("train" if picture.startswith(("train/", "images/train/")) else "")
+
+
+@pytest.mark.parametrize(("picture", "mask"), PAIRS)
+def test_the_layout_is_recognised_by_a_pair(tmp_path: Path, picture: str, mask: str) -> None:
+    said = masks.recognise(Glimpse(LocalTree(laid(tmp_path, picture, mask))))
+    assert said == f"{mask} has the name of a picture, as masks have"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("a.jpg", "b.jpg"), ("images/a.jpg",), ("cats/a.jpg", "dogs/a.jpg"), ("masks/a.png",)],
+)
+def test_pictures_without_masks_are_not_this_layout(tmp_path: Path, names: tuple[str, ...]) -> None:
+    assert masks.recognise(Glimpse(LocalTree(laid(tmp_path, *names)))) is None
+
+
+def test_a_picture_without_a_mask_is_held_and_a_mask_without_a_picture_told(tmp_path: Path) -> None:
+    items = walked(laid(tmp_path, "images/a.jpg", "masks/a.png", "images/b.jpg", "masks/c.png"))
+    bare, orphan = items["images/b.jpg"], items["masks/c.png"]
+    assert isinstance(bare, Found)
+    assert codes(bare.findings) == ["label.missing"]
+    assert isinstance(orphan, Noted)
+    assert codes(orphan.findings) == ["annotation.orphan"]
+
+
+def test_what_is_no_picture_is_skipped(tmp_path: Path) -> None:
+    item = walked(laid(tmp_path, "images/a.jpg", "masks/a.png", "masks/a.txt"))["masks/a.txt"]
+    assert isinstance(item, Skipped)
+    assert item.reason == "not a picture or its mask"
