@@ -8,7 +8,7 @@ from typing import Any
 
 MAX_STEPS = 1000
 """Steps in one event of batches."""
-MAX_USED = 20_000
+MAX_USED = 10_000
 """Samples in one event of batches, each counted as often as it was used."""
 
 

@@ -1,7 +1,6 @@
 """Exceptions and batches as the fields of a failure."""
 
 import itertools
-import os
 import re
 import traceback
 from array import array
@@ -22,9 +21,9 @@ from sickbay.contract.event import (
     Failure,
     FailureKind,
 )
-from sickbay.contract.paths import MAX_PATH_BYTES, SamplePath
 from sickbay.contract.taxonomy import kind_of
 from sickbay.trainer.columns import whole_step
+from sickbay.trainer.places import below
 from sickbay.trainer.plain import plain, text
 
 _WORKER = re.compile(r"in DataLoader worker process (\d{1,6})")
@@ -153,15 +152,6 @@ def _sample(item: Any, root: str | None) -> Sample:
         digest if isinstance(digest, str) else None,
         _float(fields.get("loss")),
     )
-
-
-def below(path: Any, root: str | None) -> SamplePath:
-    """Return a sample's path below the root; one that is elsewhere keeps all its parts."""
-    raw = os.fsencode(os.path.normpath(os.fspath(path)))
-    base = os.fsencode(os.path.abspath(root)) + b"/" if root else b"/"  # noqa: PTH100 (bytes)
-    parts = raw.removeprefix(base).replace(os.fsencode(os.sep), b"/").split(b"/")
-    kept = [part for part in parts if part not in (b"", b".", b"..")]
-    return SamplePath(b"/".join(kept)[:MAX_PATH_BYTES] or b"unknown")
 
 
 def _worker(message: str) -> int | None:

@@ -3,15 +3,16 @@
 import atexit
 import os
 import sys
-import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urljoin
 
+from sickbay.contract.blame import Outcome, Verdict
 from sickbay.contract.event import (
+    MAX_DETAIL,
     MAX_FACTS,
     MAX_MESSAGE,
     MAX_TITLE,
@@ -19,15 +20,22 @@ from sickbay.contract.event import (
     Alert,
     Ending,
     Facts,
-    Level,
 )
+from sickbay.contract.report import Change, Report
 from sickbay.trainer import complaints
+from sickbay.trainer.arguments import level as urgency
+from sickbay.trainer.arguments import seconds
+from sickbay.trainer.arguments import title as named
 from sickbay.trainer.columns import finite_time, whole_step
 from sickbay.trainer.complaints import harmless
 from sickbay.trainer.failing import failure
+from sickbay.trainer.failing import samples as listed
 from sickbay.trainer.plain import plain, text
 from sickbay.trainer.reporter import MOST_TO_FINISH, Reporter
 from sickbay.trainer.tray import Tray
+
+_MOST_VALUE = 200
+"""Characters of a value that was set otherwise."""
 
 
 class Run:
@@ -43,6 +51,7 @@ class Run:
         self._step = -1
         self._told: int | None = None
         if reporter is not None:
+            reporter.tray.used.root = root
             _open.append(self)
 
     @property
@@ -103,7 +112,7 @@ class Run:
         """
         if self._reporter is not None:
             self._reporter.put(
-                Alert(_cut(title, MAX_TITLE), _cut(text, MAX_MESSAGE), _level(level), self._last)
+                Alert(named(title, MAX_TITLE), named(text, MAX_MESSAGE), urgency(level), self._last)
             )
 
     @harmless(None)
@@ -131,6 +140,58 @@ class Run:
         place = self._reporter.place
         known = {"step": self._last, "host": place.host, "local_rank": place.rank.local_rank}
         self._reporter.put(failure(what, exception, {**known, **fields}, self._root))
+
+    @harmless(None)
+    def seen(self, step: int, samples: Sequence[Any], losses: Any = None) -> None:
+        """Note which samples a step used, so that its point on a curve leads to them.
+
+        Args:
+            step: as given to ``log``.
+            samples: their paths, at most 10,000.
+            losses: one number each, in the same order, where they are known.
+        """
+        if self._tray is not None and not self._tray.used.put(whole_step(step), samples, losses):
+            self._tray.drop("samples", 1)
+
+    @harmless(None)
+    def verdict(
+        self,
+        failure: str,
+        outcome: str,
+        samples: Iterable[Any] = (),
+        *,
+        forwards: int = 0,
+        detail: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Say whether samples are the cause of a failure.
+
+        Args:
+            failure: the ``ref`` that the failure was told with.
+            outcome: one of ``contract.blame.Outcome``.
+            samples: as in ``failure``, the most blamed first.
+            forwards: forward passes it took.
+            detail: how it was found.
+        """
+        if self._reporter is not None:
+            blamed = listed(samples, self._root)
+            told = plain(detail or {}, MAX_DETAIL)
+            self._reporter.put(Verdict(failure, Outcome(outcome), blamed, forwards, told))
+
+    @harmless(None)
+    def change(
+        self, what: str, before: Any = "", after: Any = "", why: str = "", step: int | None = None
+    ) -> None:
+        """Note that something was set otherwise, such as the learning rate."""
+        if self._reporter is not None:
+            words = [text(str(one), _MOST_VALUE) for one in (what, before, after, why)]
+            at = self._last if step is None else whole_step(step)
+            self._reporter.put(Change(words[0], words[1], words[2], words[3], at))
+
+    @harmless(None)
+    def report(self, report: Report) -> None:
+        """Hand over what taking the job apart showed."""
+        if self._reporter is not None:
+            self._reporter.put(report)
 
     @harmless(None)
     def config(self, values: Any) -> None:
@@ -164,7 +225,7 @@ class Run:
         with suppress(ValueError):
             _open.remove(self)
         if reporter is not None:
-            timeout = _seconds(timeout)
+            timeout = seconds(timeout)
             ending = Ending.FAILED if failed else Ending.STOPPED if stopped else Ending.FINISHED
             reporter.finish(ending, timeout)
 
@@ -207,25 +268,6 @@ def leave(run: Run, error: BaseException | None) -> None:
         run.finish(failed=error.code not in (None, 0))
     else:
         run.finish(stopped=error is not None)
-
-
-def _seconds(said: Any) -> float:
-    """Return how long leaving may take; what makes no sense must not cost the run's end."""
-    with suppress(Exception):
-        if (seconds := float(said)) >= 0:  # which a NaN is not
-            return min(seconds, threading.TIMEOUT_MAX / 2)
-    return MOST_TO_FINISH
-
-
-def _cut(value: Any, most: int) -> str:
-    return text(str(value), most) or "(no title)"
-
-
-def _level(said: Any) -> Level:
-    word = str(getattr(said, "name", said)).lower()
-    return {"warning": Level.WARN, "critical": Level.ERROR}.get(word) or (
-        Level(word) if word in set(Level) else Level.WARN
-    )
 
 
 @atexit.register

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from sickbay.contract.event import MAX_SERIES, Body
 from sickbay.trainer.readings import OnItsWay, reading
+from sickbay.trainer.used import Waiting
 
 MOST_POINTS = 200_000
 """About 13 MB; two hundred points a step for 1,000 steps of an unlucky thread."""
@@ -31,6 +32,7 @@ class Tray:
 
     def __init__(self) -> None:
         self.names: list[str] = []
+        self.used = Waiting()
         self._numbers: dict[str, int] = {}
         self._points: deque[bytes] = deque()
         self._later: deque[Later] = deque()

@@ -70,6 +70,8 @@ class Writer:
             points = self._tray.take_points(_MOST_AT_ONCE)
             busy = len(points) == _MOST_AT_ONCE
             self._write_points([*points, *self._arrived()])
+            for used in self._tray.used.take():
+                self._write(used, time.time())
             for at, body in self._tray.take_bodies():
                 self._write(body, at)
         if time.monotonic() >= self._beat_at:
