@@ -15,8 +15,8 @@ from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.formats import PICTURE_SUFFIXES
 from sickbay.scanner.sources import Found, Item, Noted, Skipped
 from sickbay.scanner.sources.joined import Joined, Place
-from sickbay.scanner.sources.named import Names
-from sickbay.scanner.sources.table_rows import Table, TableRow
+from sickbay.scanner.sources.named import Named, Names
+from sickbay.scanner.sources.table_rows import Table, TableRow, is_metadata
 from sickbay.scanner.trees import Entry, Tree
 
 NOT_LISTED = "picture that no row names"
@@ -89,7 +89,7 @@ class Listed:
     ) -> Iterator[Finding]:
         """Note what rows say of pictures; yield what is wrong with rows that name none."""
         for row in table.rows():
-            named = None if row.path is None else names.find(row.path, table.raw)
+            named = None if row.path is None else _named(names, row.path, table.raw)
             placed = [_placed(finding, table, row) for finding in row.findings]
             if named is None:
                 yield from placed
@@ -101,6 +101,18 @@ class Listed:
             else:
                 value = [number, row.number, row.label, row.split, wire.from_findings(placed)]
                 joined.say(named.raw, value)
+
+
+def _named(names: Names, text: str, table: bytes) -> Named:
+    """Find a picture; a ``metadata`` file below the top means those of its own folder."""
+    folder = SamplePath(table.rpartition(b"/")[0]).text
+    if not folder or not is_metadata(table) or text[:1] in {"", "/"}:
+        return names.find(text, table)
+    own = names.find(f"{folder}/{text}", table)
+    if own.lies:
+        return own
+    other = names.find(text, table)
+    return other if other.lies or other.unsafe else own
 
 
 class _Rows:
