@@ -214,9 +214,9 @@ def test_a_file_of_open_quotes_takes_no_longer_than_its_size_warrants(tmp_path: 
 
 
 def test_the_search_for_a_closing_quote_goes_only_so_far(tmp_path: Path) -> None:
-    block = b'1,"x\n' + b"2,yy\n" * 20_000
-    told_of = rows_of(b"a,b\n" + block * 10, tmp_path)
-    assert list(told_of.values()) == [["annotation.malformed"]] * 10
+    block = b'1,"x\n' + b"2,yy\n" * 15_000
+    told_of = rows_of(b"a,b\n" + block * 4, tmp_path)
+    assert list(told_of.values()) == [["annotation.malformed"]] * 4
 
 
 def test_rows_of_other_widths_differ_from_the_table(tmp_path: Path) -> None:
@@ -302,6 +302,20 @@ def test_classes_are_the_names_of_the_labels(tmp_path: Path) -> None:
 
 def held(root: Path, **options: object) -> Recorded:
     return scanned(root, layout="csv", **options)
+
+
+@pytest.mark.parametrize("how", ["grown", "emptied"])
+def test_a_table_that_changes_while_it_is_read_is_told(tmp_path: Path, how: str) -> None:
+    write(tmp_path, "data.csv", b"text,label\n" + b"some words,1\n" * 100)
+    source = table.read(LocalTree(tmp_path), Policy())
+    if how == "emptied":
+        write(tmp_path, "data.csv", b"")
+    else:
+        with (tmp_path / "data.csv").open("ab") as file:
+            file.write(b"more words,2\n")
+    *_, last = source.items()
+    assert isinstance(last, Found)
+    assert codes(last.findings) == ["file.changed"]
 
 
 def test_texts_of_rows_are_checked(tmp_path: Path) -> None:
