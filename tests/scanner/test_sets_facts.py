@@ -1,10 +1,15 @@
 """Odd sizes, labels by split, and copies of texts and arrays."""
 
+from contextlib import closing
+
 import pytest
 from tests.scanner.noted import Noted
 
-from sickbay.contract.finding import Finding
+from sickbay.contract.finding import Finding, SampleRecord
+from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
+from sickbay.scanner.checks.whole import FirstPass, Sample, WholeSet
+from sickbay.scanner.evidence import Examined
 
 
 def of_code(noted: Noted, code: str, policy: Policy | None = None) -> dict[str, Finding]:
@@ -155,8 +160,11 @@ def test_rows_have_no_names_that_could_collide() -> None:
 
 
 def test_very_many_splits_share_the_last_name() -> None:
-    noted = Noted()
+    first = FirstPass()
+    found = Examined(size=10, sha256="ab" * 32)
     for number in range(65_540):
-        noted.add(f"{number}/a", kind="text", content="one" if number > 65_530 else None)
-    found = of_code(noted, "set.split-leak")["65539/a"]
-    assert "other splits" in found.detail["splits"]
+        first.note(b"a", str(number), "", "text", found if number > 65_530 else Examined())
+    record = SampleRecord(SamplePath(b"a"), "65539", "", 10, 0, "ab" * 32, None, None, None, None)
+    with closing(WholeSet(first, Policy())) as whole:
+        (leak,) = whole.findings(Sample(65_539, record, "text"))
+    assert leak.detail["splits"] == ["65531", "65532", "65533", "65534", "other splits"]

@@ -103,13 +103,14 @@ def _store_findings(session: Session, scan: Scan, pairs: Sequence[_Pair], at: da
 def _store_facts(session: Session, scan: Scan, pairs: Sequence[_Pair]) -> None:
     """Update the samples with other facts one by one, and mark all as found by this scan."""
     others = []
-    for pair in pairs:
+    older = [pair for pair in pairs if not pair.new]
+    for pair in older:
         kept = None if pair.other_content else pair.row.thumbnail
         present = facts(pair.arrived, pair.severities, kept)
         if any(getattr(pair.row, name) != value for name, value in present.items()):
             others.append({"id": pair.row.id, "version": pair.version, **present})
     update_samples(session, others)
-    mark_found(session, scan, [pair.row.id for pair in pairs if not pair.new])
+    mark_found(session, scan, [pair.row.id for pair in older])
 
 
 def _judge(
@@ -118,6 +119,8 @@ def _judge(
     """Move the samples that may not stand as they did."""
     steps: dict[Action, list[Step]] = {Action.HOLD: [], Action.CLEAR: []}
     for pair in pairs:
+        if pair.new and not pair.arrived.record.held:
+            continue  # clean, as it was inserted
         subject = _subject(pair)
         action = verdict(
             subject.standing,

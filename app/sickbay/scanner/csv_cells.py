@@ -59,6 +59,16 @@ def cells_of_line(line: str, dialect: Dialect) -> list[str]:
     return made
 
 
+def cells_of_row(text: str, dialect: Dialect) -> list[str]:
+    """Take apart a row that was found whole, of one line or several."""
+    if '"' not in text and dialect.escape is None:
+        return text.split(dialect.delimiter)
+    try:
+        return cells(physical(text) if "\n" in text else [text], dialect)
+    except Unbalanced:
+        return cells_of_line(text, dialect)
+
+
 def physical(text: str) -> Iterator[str]:
     """Cut a text at line feeds alone; each line keeps its own."""
     return (line for line in re.split(r"(?<=\n)", text) if line)

@@ -25,7 +25,7 @@ def _shown(char: str) -> str:
     code = ord(char)
     if code in _LOST:
         return f"\\x{code - 0xDC00:02x}"
-    if 0xD800 <= code < 0xE000 or code & 0xFFFF >= 0xFFFE:  # noqa: PLR2004 (surrogates, no characters)
+    if 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noqa: PLR2004 (surrogates, no characters)
         return f"\\u{code:04x}"
     if _UNSEEN.match(char):
         return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char) or _escaped(code)

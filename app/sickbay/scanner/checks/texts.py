@@ -131,9 +131,16 @@ FIELD_CHECKS: tuple[Callable[[Field], Finding | None], ...] = (empty, control_ch
 def of_fields(fields: Iterable[Field]) -> Iterator[Finding]:
     """Run the checks of single texts."""
     for field in fields:
-        for check in FIELD_CHECKS:
+        for check in () if _is_plain(field) else FIELD_CHECKS:
             if (finding := check(field)) is not None:
                 yield finding
+
+
+def _is_plain(field: Field) -> bool:
+    """Whether nothing can be wrong with it, which is quickly seen of most texts."""
+    text = field.text
+    plain = text.isascii() and text.isprintable()
+    return plain and (not field.main or (bool(text) and not text.isspace()))
 
 
 def bad_encoding(data: bytes, start: int = 0) -> Finding | None:
@@ -163,9 +170,9 @@ def _guessed(data: bytes) -> str | None:
     from charset_normalizer import from_bytes  # noqa: PLC0415 (few texts need it)
 
     some = data[:_GUESSED]
-    if sum(byte >= 0x80 for byte in some) < _TELLING:  # noqa: PLR2004 (beyond ASCII)
-        return _western(some)
     wide = () if b"\0" in some or some[:2] in _MARKS else _WIDE
+    if wide and sum(byte >= 0x80 for byte in some) < _TELLING:  # noqa: PLR2004 (beyond ASCII)
+        return _western(some)
     best = from_bytes(some, cp_exclusion=list(wide)).best()
     if best is None:
         return None

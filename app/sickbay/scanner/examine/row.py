@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sickbay.contract.finding import Finding
@@ -11,7 +11,7 @@ from sickbay.scanner import rows
 from sickbay.scanner.checks import chats, texts
 from sickbay.scanner.checks.most import bounded
 from sickbay.scanner.checks.texts import Field
-from sickbay.scanner.csv_cells import Dialect, Unbalanced, cells, cells_of_line, physical
+from sickbay.scanner.csv_cells import Dialect, cells_of_row
 from sickbay.scanner.evidence import Examined
 from sickbay.scanner.examine import Files
 from sickbay.scanner.examine.text import of_fields
@@ -24,22 +24,25 @@ _MOST = 20  # findings of one row
 def examine(_files: Files, task: Task, setup: Setup, care: int) -> Examined:
     """Check a row, all of which came with the task."""
     row = rows.read(task.given)
-    file, item = rows.place(task.raw)
     if isinstance(row, LongRow):
-        found = Examined(size=row.size, sha256=row.sha256, format=row.format)
-        findings: Iterator[Finding] = iter([_too_long(row)])
+        found, decoded = _placed(task, setup, [_too_long(row)]), False
+        size, digest = row.size, row.sha256
     else:
         data = row.text.encode("utf-8", errors="surrogateescape")
-        found = Examined(
-            size=len(data),
-            sha256=hashlib.sha256(data).hexdigest(),
-            format=row.format,
-            decoded=care < HASH_ONLY and setup.depth != STRUCTURE,
-        )
-        findings = _found(row, data, setup) if care < HASH_ONLY else iter(())
+        size, digest = len(data), hashlib.sha256(data).hexdigest()
+        decoded = care < HASH_ONLY and setup.depth != STRUCTURE
+        found = _placed(task, setup, _found(row, data, setup)) if care < HASH_ONLY else ()
+    return Examined(size=size, sha256=digest, format=row.format, findings=found, decoded=decoded)
+
+
+def _placed(task: Task, setup: Setup, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Say of which row they are."""
+    some = list(bounded(findings, _MOST))
+    if not some:
+        return ()
+    file, item = rows.place(task.raw)
     name = SamplePath(file).text
-    placed = [replace(finding, file=name, item=item) for finding in bounded(findings, _MOST)]
-    return replace(found, findings=setup.policy.applied(placed))
+    return setup.policy.applied(replace(finding, file=name, item=item) for finding in some)
 
 
 def _too_long(row: LongRow) -> Finding:
@@ -55,7 +58,7 @@ def _found(row: Row, data: bytes, setup: Setup) -> Iterator[Finding]:
 
 
 def _in_cells(row: Row, setup: Setup) -> Iterator[Finding]:
-    cells = _cells(row)
+    cells = cells_of_row(row.text, Dialect.of(row.cut))
     named = [Field(name, cells[at], main) for name, at, main in row.fields or ()]
     known = {at for _, at, _ in row.fields or ()}
     yield from of_fields(named, setup)
@@ -64,14 +67,6 @@ def _in_cells(row: Row, setup: Setup) -> Iterator[Finding]:
         for at, cell in enumerate(cells)
         if at not in known
     )
-
-
-def _cells(row: Row) -> list[str]:
-    dialect = Dialect.of(row.cut)
-    try:
-        return cells(physical(row.text), dialect)
-    except Unbalanced:
-        return cells_of_line(row.text, dialect)
 
 
 def _in_line(row: Row, setup: Setup) -> Iterator[Finding]:

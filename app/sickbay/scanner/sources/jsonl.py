@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
+from types import NoneType
 from typing import Any
 
 from sickbay.contract.defects import Severity
@@ -166,9 +167,8 @@ class JsonLines:
             findings.append(self._labels.check(read))
         if self._split is not None:
             split = SPLITS.get(_cell(known.get(self._split)).strip().lower(), split)
-        path = None if self._path is None else _cell(known.get(self._path))
-        place = {"line": line.number, "byte": line.at, "excerpt": excerpt(text)}
-        placed = [with_detail(one, place) for one in findings if one is not None]
+        path = None if self._path is None else _path(known.get(self._path))
+        placed = [_at(one, text, line) for one in findings if one is not None]
         return TableRow(line.number, given, path, label, split, placed)
 
     def _unread(self, line: Line) -> list[Finding]:
@@ -214,12 +214,18 @@ def _is_one_value(first: list[Line], values: list[Any]) -> bool:
 
 def _cell(value: Any) -> str:
     """Write a value as a cell would: a text as it is, a picture as its path."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        inner = value.get("path")
-        return inner if isinstance(inner, str) else ""
-    return "" if value is None or isinstance(value, list) else str(value)
+    return _path(value) or ("" if isinstance(value, (list, dict, NoneType)) else str(value))
+
+
+def _path(value: Any) -> str:
+    """Return the path that a value is, or that a picture has as Hugging Face writes it."""
+    inner = value.get("path") if isinstance(value, dict) else value
+    return inner if isinstance(inner, str) else ""
+
+
+def _at(finding: Finding, text: str, line: Line) -> Finding:
+    place = {"line": line.number, "byte": line.at, "excerpt": excerpt(text)}
+    return with_detail(finding, place)
 
 
 def _malformed(error: Malformed, text: str, line: Line) -> Finding:

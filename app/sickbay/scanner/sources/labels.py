@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -101,7 +102,7 @@ class Labels:
         names = self._usual is Kind.NAME and len(self._names) <= MOST_CLASSES
         return self._names if names else set()
 
-    @property
+    @cached_property
     def _usual(self) -> Kind:
         """What most labels are; numbers count together, and are whole if most of them are."""
         counts = self._counts

@@ -7,16 +7,18 @@ from heapq import heappop, heappush
 from typing import Any
 
 from sickbay.contract.defects import Severity
+from sickbay.contract.errors import SickbayError
 from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner import rows, wire
 from sickbay.scanner.checks.most import bounded
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.formats import PICTURE_SUFFIXES
+from sickbay.scanner.rows import Row
 from sickbay.scanner.sources import Found, Item, Noted, Skipped
 from sickbay.scanner.sources.joined import Joined, Place
-from sickbay.scanner.sources.named import Names
-from sickbay.scanner.sources.table_rows import Table, TableRow
+from sickbay.scanner.sources.named import Named, Names
+from sickbay.scanner.sources.table_rows import Table, TableRow, is_metadata
 from sickbay.scanner.trees import Entry, Tree
 
 NOT_LISTED = "picture that no row names"
@@ -53,6 +55,7 @@ class Listed:
         self._other = other
         self._tables = list(tables)
         self._findings = {table.raw: list(table.notes) for table in tables}
+        self._keys = {table.raw: tree.key(table.raw) for table in tables}
 
     def items(self) -> Iterator[Item]:
         """Yield everything in order of raw path."""
@@ -81,15 +84,30 @@ class Listed:
             if self._findings[table.raw]:
                 yield Noted(table.raw, tuple(self._findings[table.raw]))
             if not table.names_pictures:
-                _push(heap, _Rows(_row_samples(table)))
+                _push(heap, _Rows(_row_sample(table, row) for row in self._rows(table)))
         yield from _until(heap, None)
+
+    def _rows(self, table: Table) -> Iterator[TableRow]:
+        """Read the rows, and one more that says so where the file changed meanwhile."""
+        number = 0
+        try:
+            for row in table.rows():
+                number = row.number
+                yield row
+            changed = self._tree.key(table.raw) != self._keys[table.raw]
+        except (SickbayError, OSError):  # it is gone, or the disk fails
+            changed = True
+        if changed:
+            message = "The file changed while it was read; scan again."
+            given = Row("CSV", "").to_json()
+            yield TableRow(number + 1, given, findings=[Finding.of("file.changed", "", message)])
 
     def _said_by(
         self, number: int, table: Table, joined: Joined, names: Names
     ) -> Iterator[Finding]:
         """Note what rows say of pictures; yield what is wrong with rows that name none."""
-        for row in table.rows():
-            named = None if row.path is None else names.find(row.path, table.raw)
+        for row in self._rows(table):
+            named = None if row.path is None else _named(names, row.path, table.raw)
             placed = [_placed(finding, table, row) for finding in row.findings]
             if named is None:
                 yield from placed
@@ -101,6 +119,18 @@ class Listed:
             else:
                 value = [number, row.number, row.label, row.split, wire.from_findings(placed)]
                 joined.say(named.raw, value)
+
+
+def _named(names: Names, text: str, table: bytes) -> Named:
+    """Find a picture; a ``metadata`` file below the top means those of its own folder."""
+    folder = SamplePath(table.rpartition(b"/")[0]).text
+    if not folder or not is_metadata(table) or text[:1] in {"", "/"}:
+        return names.find(text, table)
+    own = names.find(f"{folder}/{text}", table)
+    if own.lies:
+        return own
+    other = names.find(text, table)
+    return other if other.lies or other.unsafe else own
 
 
 class _Rows:
@@ -141,16 +171,15 @@ def _until(heap: list[_Rows], raw: bytes | None) -> Iterator[Item]:
         _push(heap, some)
 
 
-def _row_samples(table: Table) -> Iterator[Found]:
-    for row in table.rows():
-        yield Found(
-            rows.path(table.raw, table.word, row.number),
-            row.split,
-            row.label,
-            kind="row",
-            given=row.given,
-            findings=tuple(_placed(finding, table, row) for finding in row.findings),
-        )
+def _row_sample(table: Table, row: TableRow) -> Found:
+    return Found(
+        rows.path(table.raw, table.word, row.number),
+        row.split,
+        row.label,
+        kind="row",
+        given=row.given,
+        findings=tuple(_placed(finding, table, row) for finding in row.findings),
+    )
 
 
 def _placed(finding: Finding, table: Table, row: TableRow) -> Finding:

@@ -50,7 +50,7 @@ class Masks:
         self.classes = policy.classes or ()
         self._tree = tree
         self._partners = Partners(tree)
-        self._known: tuple[bytes, tuple[bytes, ...]] = (b"", ())
+        self._known: tuple[bytes | None, tuple[bytes, ...]] = (None, ())
 
     def items(self) -> Iterator[Item]:
         """Yield the pictures, and masks without one, in order of raw path."""
@@ -78,17 +78,15 @@ class Masks:
 
     def _mask_of(self, picture: bytes) -> bytes | None:
         folder, _, name = picture.rpartition(b"/")
-        if self._known[0] != folder or not self._known[1]:
+        if self._known[0] != folder:
             self._known = (folder, tuple(self._mask_folders(folder)))
         bare = stem(name)
-        elsewhere = (
-            place + bare + end + suffix
-            for place, end, suffix in product(self._known[1], _NAME_ENDS, _SUFFIXES)
-        )
-        return self._partners.first(elsewhere) or self._partners.first(
-            _joined(folder, bare + end + suffix)
-            for end, suffix in product(_NAME_ENDS[1:], _SUFFIXES)
-        )
+        places = [
+            *(place + bare + end for place, end in product(self._known[1], _NAME_ENDS)),
+            *(_joined(folder, bare + end) for end in _NAME_ENDS[1:]),
+        ]
+        there = (place for place in places if self._partners.has_picture(place))
+        return self._partners.first(place + suffix for place in there for suffix in _SUFFIXES)
 
     def _mask_folders(self, folder: bytes) -> Iterator[bytes]:
         """Yield the folders that may hold the masks of a folder's pictures, with a slash."""

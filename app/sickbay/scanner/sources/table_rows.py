@@ -97,7 +97,12 @@ def is_list(raw: bytes, suffixes: set[str]) -> bool:
     if SamplePath(name).suffix not in suffixes:
         return False
     known = all(split_named(part) or part.lower() in _FOLDERS for part in folders)
-    return known or name.startswith(_METADATA + b".")
+    return known or is_metadata(raw)
+
+
+def is_metadata(raw: bytes) -> bool:
+    """Whether a list describes the pictures of its own folder, as Hugging Face has it."""
+    return raw.rpartition(b"/")[2].startswith(_METADATA + b".")
 
 
 def holding(found: Sequence[bytes], what: str) -> str | None:

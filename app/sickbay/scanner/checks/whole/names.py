@@ -1,6 +1,7 @@
 """Names and labels of all samples, on disk: only the few that a finding names are read back."""
 
 import tempfile
+import weakref
 from array import array
 
 from sickbay.contract.errors import StorageFailed
@@ -12,9 +13,10 @@ class Names:
 
     def __init__(self) -> None:
         try:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed below)
         except OSError as error:
             raise _failed(error) from None
+        self._closing = weakref.finalize(self, self._file.close)  # also where a scan breaks off
         self._ends = array("q", [0])
 
     def note(self, raw: bytes, label: str) -> None:
@@ -50,7 +52,7 @@ class Names:
 
     def close(self) -> None:
         """Give the space back."""
-        self._file.close()
+        self._closing()
 
 
 def _failed(error: OSError) -> StorageFailed:
