@@ -11,14 +11,26 @@ from sqlalchemy.orm import Session
 from tests.quarantine.factories import a_record, decided, scanned, status_of
 
 import sickbay.accounts.tables
+import sickbay.alerts.tables
 import sickbay.quarantine.tables
 import sickbay.releases.tables
+import sickbay.runs.failures.tables
+import sickbay.runs.samples.tables
+import sickbay.runs.tables
 from sickbay.database import Database
 from sickbay.database.schema import open_database
 from sickbay.database.tables import Base
 from sickbay.quarantine.tables import Action, Status
 
-TABLES = (sickbay.accounts.tables, sickbay.quarantine.tables, sickbay.releases.tables)
+TABLES = (
+    sickbay.accounts.tables,
+    sickbay.alerts.tables,
+    sickbay.quarantine.tables,
+    sickbay.releases.tables,
+    sickbay.runs.tables,
+    sickbay.runs.failures.tables,
+    sickbay.runs.samples.tables,
+)
 
 
 def test_the_migrations_make_what_the_models_say(database: Database) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from sickbay.contract.catalogue import annotations, contents, files, pictures, sets
+from sickbay.contract.catalogue import annotations, contents, files, pictures, sets, training
 from sickbay.contract.errors import BadInput
 
 
@@ -41,7 +41,14 @@ class Defect:
         return self.code.partition(".")[0]
 
 
-_ROWS = (*files.ROWS, *pictures.ROWS, *annotations.ROWS, *contents.ROWS, *sets.ROWS)
+_ROWS = (
+    *files.ROWS,
+    *pictures.ROWS,
+    *annotations.ROWS,
+    *contents.ROWS,
+    *sets.ROWS,
+    *training.ROWS,
+)
 
 DEFECTS: Mapping[str, Defect] = MappingProxyType(
     {row.code: Defect(row.code, Severity(row.severity), row.meaning, row.advice) for row in _ROWS}

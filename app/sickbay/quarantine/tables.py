@@ -136,6 +136,7 @@ class Sample(Base):
         UniqueConstraint("data_set_id", "raw_path"),
         Index("ix_sample_status_path", "data_set_id", "gone", "status", "raw_path"),
         Index("ix_sample_status_held", "data_set_id", "gone", "status", "held_at", "id"),
+        Index("ix_sample_status_failures", "data_set_id", "gone", "status", "failures", "raw_path"),
         Index("ix_sample_sha256", "data_set_id", "sha256"),
     )
 
@@ -163,6 +164,8 @@ class Sample(Base):
     worst_severity: Mapped[Severity | None]
     findings: Mapped[int]
     """How many findings it has."""
+    failures: Mapped[int] = mapped_column(server_default="0")
+    """In how many failures of training runs it was in the batch."""
     approved_codes: Mapped[list[str] | None]
     """The blocking codes its approval covers, on the content of ``decided_sha256``."""
     decided_sha256: Mapped[str | None] = mapped_column(String(64))

@@ -11,6 +11,7 @@ from sickbay.contract.event import Alert, Ending, Event, Facts, Finish, Heartbea
 from sickbay.runs import outbox
 from sickbay.runs.facts import completed
 from sickbay.runs.moments import moment
+from sickbay.runs.samples.store import note_of_samples
 from sickbay.runs.tables import Attempt, ChangeKind, Rank, Told
 
 
@@ -33,7 +34,7 @@ def note_other(
     if isinstance(body, Alert):
         ref = _tell(session, attempt, event, body, at)
         return [outbox.line(attempt.run_id, ChangeKind.ALERT, attempt.number, event.rank, ref=ref)]
-    return []
+    return note_of_samples(session, attempt, event, at)
 
 
 def _note_dropped(attempt: Attempt, rank: Rank, dropped: Mapping[str, int]) -> None:

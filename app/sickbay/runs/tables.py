@@ -23,6 +23,9 @@ class ChangeKind(StrEnum):
     FAILURE = "failure"
     ALERT = "alert"
     STATE = "state"
+    VERDICT = "verdict"
+    COURSE = "course"
+    REPORT = "report"
 
 
 class Run(Base):

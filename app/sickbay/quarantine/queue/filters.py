@@ -12,7 +12,7 @@ from sickbay.quarantine.tables import Status
 MAX_TEXT = 255
 MAX_PATH = 200
 _UNFIT = re.compile("[\x00-\x1f\ud800-\udfff]")
-SORTS = ("path", "newest")
+SORTS = ("failures", "path", "newest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Filter:
     label: str | None = None
     path: str = ""
     """A part of the path; letters of either case."""
-    sort: str = "path"
+    sort: str = "failures"
 
     @property
     def narrow(self) -> int:

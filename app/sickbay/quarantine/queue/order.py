@@ -1,8 +1,10 @@
 """The orders of a queue, and walking along one from a place on.
 
-Both orders are driven by an index within one status, so several statuses are walked side by
-side and merged. Samples that were never held have no time and come last in ``newest``, as a
-branch of their own: a comparison with nothing in it would lose them.
+Every order is driven by an index within one status, so several statuses are walked side by
+side and merged. Where an order has two parts, each is a branch of its own: the samples that
+failed in training come first in ``failures``, few and by how often, the rest by path; those that
+were never held have no time and come last in ``newest``, where a comparison with nothing in it
+would lose them.
 """
 
 from collections.abc import Sequence
@@ -28,12 +30,13 @@ class Place:
     id: int
     raw_path: bytes
     held_at: datetime | None
+    failures: int = 0
 
 
 def place_of(session: Session, data_set_id: int, sample_id: int) -> Place | None:
     """Return where a sample stands, or nothing where it is not in the data set."""
     row = session.execute(
-        select(Sample.id, Sample.raw_path, Sample.held_at).where(
+        select(Sample.id, Sample.raw_path, Sample.held_at, Sample.failures).where(
             Sample.id == sample_id, Sample.data_set_id == data_set_id, Sample.gone.is_(False)
         )
     ).first()
@@ -44,6 +47,8 @@ def following(sort: str, place: Place | None) -> list[Branch]:
     """Return what comes after a place; without one, everything."""
     if sort == "path":
         return [true() if place is None else Sample.raw_path > place.raw_path]
+    if sort == "failures":
+        return _failing_after(place)
     untimed = Sample.held_at.is_(None)
     if place is None:
         return [Sample.held_at.is_not(None), untimed]
@@ -56,9 +61,29 @@ def preceding(sort: str, place: Place) -> list[Branch]:
     """Return what comes before a place."""
     if sort == "path":
         return [Sample.raw_path < place.raw_path]
+    if sort == "failures":
+        return _failing_before(place)
     if place.held_at is None:
         return [Sample.held_at.is_not(None), Sample.held_at.is_(None) & (Sample.id > place.id)]
     return [tuple_(Sample.held_at, Sample.id) > _time_and_id(place)]
+
+
+def _failing_after(place: Place | None) -> list[Branch]:
+    failed, sound = Sample.failures > 0, Sample.failures == 0
+    if place is None:
+        return [failed, sound]
+    if not place.failures:
+        return [sound & (Sample.raw_path > place.raw_path)]
+    alike = (Sample.failures == place.failures) & (Sample.raw_path > place.raw_path)
+    return [failed & ((Sample.failures < place.failures) | alike), sound]
+
+
+def _failing_before(place: Place) -> list[Branch]:
+    if not place.failures:
+        sound = (Sample.failures == 0) & (Sample.raw_path < place.raw_path)
+        return [Sample.failures > 0, sound]
+    alike = (Sample.failures == place.failures) & (Sample.raw_path < place.raw_path)
+    return [(Sample.failures > place.failures) | alike]
 
 
 def _time_and_id(place: Place) -> Any:
@@ -87,10 +112,10 @@ def walk(
 
 def _part(
     data_set_id: int, status: Status, chosen: Filter, branch: Branch, *, back: bool
-) -> Select[int, bytes, datetime | None]:
+) -> Select[int, bytes, datetime | None, int]:
     """Return the walk within one status and branch, which one index serves."""
     return (
-        select(Sample.id, Sample.raw_path, Sample.held_at)
+        select(Sample.id, Sample.raw_path, Sample.held_at, Sample.failures)
         .where(
             Sample.data_set_id == data_set_id,
             Sample.gone.is_(False),
@@ -106,6 +131,10 @@ def _by(columns: Any, sort: str, *, back: bool, nulls: bool = True) -> list[Any]
     """Return the order; ``nulls`` where rows with and without a time are mixed."""
     if sort == "path":
         return [columns.raw_path.desc() if back else columns.raw_path.asc()]
+    if sort == "failures":
+        if back:
+            return [columns.failures.asc(), columns.raw_path.desc()]
+        return [columns.failures.desc(), columns.raw_path.asc()]
     timed = columns.held_at.asc() if back else columns.held_at.desc()
     if nulls:
         timed = timed.nulls_first() if back else timed.nulls_last()

@@ -61,6 +61,8 @@ class Tile:
     """The place in the text that its worst finding means."""
     array: ArrayFacts | None
     """Of the array that its worst finding means."""
+    failures: int
+    """In how many failures of training runs it was in the batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def _tiles(
     worst = _worst_findings(session, ids)
     decided = _last_decisions(session, ids)
     ordered = [rows[key] for key in ids]
-    places = [Place(row.id, row.raw_path, row.held_at) for row in ordered]
+    places = [Place(row.id, row.raw_path, row.held_at, row.failures) for row in ordered]
     return places, tuple(
         _tile(row, worst.get(row.id, (None, {})), decided.get(row.id, (None, None, None)), layout)
         for row in ordered
@@ -160,6 +162,7 @@ def _tile(
         row=of_file,
         excerpt=excerpt_of(detail),
         array=array_of(detail),
+        failures=row.failures,
     )
 
 
@@ -202,9 +205,10 @@ def _last_decisions(
 
 
 def _cursor(place: Place) -> str:
-    """Return the place as text for a URL: time, key, raw path."""
+    """Return the place as text for a URL: time, key, failures, raw path."""
     held_at = "" if place.held_at is None else place.held_at.isoformat()
-    whole = b"|".join((held_at.encode(), str(place.id).encode(), place.raw_path))
+    numbers = f"{held_at}|{place.id}|{place.failures}|".encode()
+    whole = numbers + place.raw_path
     return base64.urlsafe_b64encode(whole).decode("ascii").rstrip("=")
 
 
@@ -217,11 +221,12 @@ def _place(cursor: str) -> Place:
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
         whole = base64.b64decode(padded, altchars=b"-_", validate=True)
-        held_at, key, raw_path = whole.split(b"|", 2)
-        number = int(key)
+        held_at, key, failed, raw_path = whole.split(b"|", 3)
+        number, failures = int(key), int(failed)
         moment = datetime.fromisoformat(held_at.decode("ascii")) if held_at else None
     except (ValueError, binascii.Error):
         raise BadInput("The page to go on from is unknown; start at the first.") from None
-    if not 0 <= number < 1 << 63 or (moment is not None and moment.tzinfo is not UTC):
+    numbers = 0 <= number < 1 << 63 and 0 <= failures < 1 << 63
+    if not numbers or (moment is not None and moment.tzinfo is not UTC):
         raise BadInput("The page to go on from is unknown; start at the first.")
-    return Place(number, raw_path, moment)
+    return Place(number, raw_path, moment, failures)

@@ -13,8 +13,9 @@ from sickbay.runs.failures.group import GroupNow, Groups
 from sickbay.runs.failures.ready import ReadyFailure
 from sickbay.runs.failures.tables import Failure, FailureSample
 from sickbay.runs.moments import moment
+from sickbay.runs.samples.suspects import count_failures, hold_named
 from sickbay.runs.standing import AttemptNow
-from sickbay.runs.tables import ChangeKind
+from sickbay.runs.tables import Attempt, ChangeKind
 
 Pairs: TypeAlias = Sequence[tuple[ReadyFailure, GroupNow]]
 
@@ -63,6 +64,7 @@ def _store(session: Session, attempt: AttemptNow, pairs: Pairs) -> list[dict[str
             "time": moment(one.event.time),
             "received_at": one.received_at,
             "event": one.line,
+            "ref": one.body.ref or None,
         }
         for one, group in pairs
     ]
@@ -103,6 +105,19 @@ def _store_samples(session: Session, attempt: AttemptNow, pairs: Pairs, ids: Ite
     ]
     if rows:
         session.connection().execute(_STORE_SAMPLES, rows)
+        count_failures(session, [known[one] for pair in pairs for one in _known(pair, known)])
+    named = [
+        (pair[0], known[raw])
+        for pair in pairs
+        for raw in _known(pair, known)
+        if len(pair[0].paths) == 1
+    ]
+    if named:
+        hold_named(session, session.get_one(Attempt, attempt.id), named, named[0][0].received_at)
+
+
+def _known(pair: tuple[ReadyFailure, GroupNow], known: Mapping[bytes, int]) -> list[bytes]:
+    return [path.raw for path in pair[0].paths if path.raw in known]
 
 
 def _samples(session: Session, attempt: AttemptNow, paths: set[bytes]) -> Mapping[bytes, int]:

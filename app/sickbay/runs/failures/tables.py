@@ -44,6 +44,7 @@ class Failure(Base):
         UniqueConstraint("attempt_id", "rank", "seq"),
         Index("ix_failure_group", "group_id", "id"),
         Index("ix_failure_time", "attempt_id", "secondary", "time"),
+        Index("ix_failure_ref", "attempt_id", "ref"),
     )
 
     id: Mapped[int] = mapped_column(BigId, primary_key=True)
@@ -59,6 +60,8 @@ class Failure(Base):
     received_at: Mapped[datetime]
     event: Mapped[bytes] = mapped_column(LargeBinary)
     """The event as it came, as JSON."""
+    ref: Mapped[str | None] = mapped_column(String(16))
+    """How its trainer names it, where a verdict may follow."""
 
 
 class FailureSample(Base):

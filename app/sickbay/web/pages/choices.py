@@ -138,7 +138,11 @@ def dropped(here: Address) -> Iterator[tuple[Choice, Filter]]:
 
 def sorts(here: Address) -> tuple[Choice, ...]:
     """Return the orders."""
-    orders = (("path", _("Path")), ("newest", _("Newest")))
+    orders = (
+        ("failures", _("Failed in training first")),
+        ("path", _("Path")),
+        ("newest", _("Newest")),
+    )
     return tuple(
         Choice("sort", value, name, here.narrowed(sort=value).grid, 0, here.chosen.sort == value)
         for value, name in orders
