@@ -5,25 +5,254 @@ from array import array
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.quarantine.factories import a_record, decided, scanned, status_of
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+from tests.quarantine.factories import (
+    NAME,
+    a_record,
+    decided,
+    scanned,
+    status_of,
+    the_data_set,
+    the_sample,
+)
 from tests.runs.sending import Trainer, failure
 
 from sickbay.contract.blame import Batches, Outcome, Verdict
 from sickbay.contract.blame import Sample as Used
 from sickbay.contract.errors import NotFound
 from sickbay.contract.event import FailureKind
-from sickbay.contract.report import Change, Passed, Report, Stage
+from sickbay.contract.policy import Policy
 from sickbay.database import Database
-from sickbay.quarantine import data_sets
-from sickbay.quarantine.queue.sample import view
-from sickbay.quarantine.tables import Action, Sample, Source, Status
+from sickbay.quarantine import policies
+from sickbay.quarantine.queue.filters import Filter
+from sickbay.quarantine.queue.page import page
+from sickbay.quarantine.queue.place import place
+from sickbay.quarantine.queue.sample import SampleView, view
+from sickbay.quarantine.tables import Action, Sample, Source, Status, Tally
+from sickbay.quarantine.tally import counts
 from sickbay.runs.samples import find
-from sqlalchemy import select
+from sickbay.runs.samples.suspects import MOST_BLAMED
 
 REF = "0123456789abcdef"
+PATHS = tuple(f"train/{number}.jpg" for number in range(6))
 
 
-def test_placeholder() -> None:
-    assert math.pi
+@pytest.fixture
+def trainer(database: Database) -> Trainer:
+    """A run on a data set of six clean samples."""
+    scanned(database, [a_record(path) for path in PATHS])
+    return Trainer(database, dataset=NAME)
+
+
+def used(steps: dict[int, Sequence[int]], losses: Sequence[float] = ()) -> Batches:
+    return Batches(
+        array("q", steps),
+        array("q", map(len, steps.values())),
+        array("q", (place for places in steps.values() for place in places)),
+        tuple(Used(path) for path in PATHS),
+        array("d", losses),
+    )
+
+
+def spike(trainer: Trainer, *samples: Used, step: int = 7) -> None:
+    trainer.log(failure("", what=FailureKind.LOSS_SPIKE, ref=REF, step=step, samples=samples))
+
+
+def looked_at(database: Database, path: str) -> SampleView:
+    with database.reading() as session:
+        return view(session, the_data_set(database).id, the_sample(database, path).id)
+
+
+def tally_is_right(database: Database) -> bool:
+    with database.reading() as session:
+        data_set_id = the_data_set(database).id
+        counted = {
+            tuple(row[1:4]): row[4]
+            for query in counts(data_set_id)
+            for row in session.execute(query)
+        }
+        kept = {
+            (one.status, one.facet, one.value): one.samples
+            for one in session.scalars(select(Tally).where(Tally.data_set_id == data_set_id))
+            if one.samples
+        }
+    return counted == kept
+
+
+def test_a_point_leads_to_the_samples_of_its_step_highest_loss_first(
+    database: Database, trainer: Trainer
+) -> None:
+    trainer.log(used({7: [0, 1, 2], 8: [3]}, [0.5, math.nan, 2.0, 1.0]))
+    with database.reading() as session:
+        found = find.of_step(session, trainer.run, 1, 7)
+    assert [(one.path, one.status) for one in found.samples] == [
+        (PATHS[1], Status.CLEAN),
+        (PATHS[2], Status.CLEAN),
+        (PATHS[0], Status.CLEAN),
+    ]
+    assert (found.step, found.total, found.outcome) == (7, 3, None)
+
+
+def test_where_a_step_was_not_recorded_the_nearest_is_shown(
+    database: Database, trainer: Trainer
+) -> None:
+    trainer.log(used({10: [0], 20: [1]}), used({40: [2]}))
+    with database.reading() as session:
+        nearest = {
+            step: find.of_step(session, trainer.run, 1, step).step
+            for step in (-5, 12, 18, 29, 31, 99)
+        }
+    assert nearest == {-5: 10, 12: 10, 18: 20, 29: 20, 31: 40, 99: 40}
+
+
+def test_ranks_are_told_apart_and_of_nothing_nothing_is_known(
+    database: Database, trainer: Trainer
+) -> None:
+    other = Trainer(database, dataset=NAME, rank=1)
+    trainer.log(used({7: [0]}))
+    other.log(used({7: [1]}))
+    with database.reading() as session:
+        for rank, path in ((None, PATHS[0]), (0, PATHS[0]), (1, PATHS[1])):
+            found = find.of_step(session, trainer.run, 1, 7, rank)
+            assert [one.path for one in found.samples] == [path]
+        with pytest.raises(NotFound):
+            find.of_step(session, trainer.run, 1, 7, 2)
+        with pytest.raises(NotFound):
+            find.of_step(session, trainer.run, 2, 7)
+
+
+def test_a_failure_that_names_one_sample_holds_it_with_the_evidence(
+    database: Database, trainer: Trainer
+) -> None:
+    trainer.log(failure("bad", step=3, samples=(Used(PATHS[0]),)))
+    sample = looked_at(database, PATHS[0])
+    assert sample.status is Status.HELD
+    (finding,) = sample.findings
+    assert (finding.code, finding.source) == ("training.loader-error", Source.TRAINING)
+    assert finding.message == "The loader raised on it at step 3 of a run (OSError)."
+    assert (finding.detail["attempt"], finding.detail["step"]) == (1, 3)
+    assert sample.history[0].reviewer == "run a run"
+    assert tally_is_right(database)
+
+
+def test_a_batch_is_no_evidence_against_any_of_its_samples(
+    database: Database, trainer: Trainer
+) -> None:
+    spike(trainer, Used(PATHS[0]), Used(PATHS[1]))
+    assert {status_of(database, path) for path in PATHS} == {Status.CLEAN}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "held"),
+    [
+        (Outcome.REPRODUCED_ALONE, True),
+        (Outcome.ONLY_IN_THIS_STATE, True),
+        (Outcome.NOT_REPRODUCED, False),
+        (Outcome.DIFFERS_ON_REPEAT, False),
+    ],
+)
+def test_a_verdict_holds_whom_it_blames_and_nobody_where_it_clears_the_data(
+    database: Database, trainer: Trainer, outcome: Outcome, *, held: bool
+) -> None:
+    spike(trainer, *(Used(path) for path in PATHS))
+    trainer.log(Verdict(REF, outcome, tuple(Used(path, loss=9.0) for path in PATHS), 5))
+    statuses = [status_of(database, path) for path in PATHS]
+    assert statuses.count(Status.HELD) == (MOST_BLAMED if held else 0)
+    with database.reading() as session:
+        seen = find.seen(session, the_sample(database, PATHS[0]).id)
+    assert [(one.what, one.step, one.outcome) for one in seen] == [("loss-spike", 7, outcome)]
+    assert tally_is_right(database)
+
+
+def test_a_later_verdict_replaces_what_the_first_said(database: Database, trainer: Trainer) -> None:
+    spike(trainer, Used(PATHS[0]), Used(PATHS[1]))
+    for outcome in (Outcome.ONLY_IN_THIS_STATE, Outcome.REPRODUCED_ALONE):
+        trainer.log(Verdict(REF, outcome, (Used(PATHS[0], loss=math.inf),)))
+    (finding,) = looked_at(database, PATHS[0]).findings
+    assert finding.detail["verdict"] == "reproduced-alone"
+    assert finding.detail["loss"] == "inf"
+    assert tally_is_right(database)
+
+
+def test_an_approval_stands_against_the_same_code_on_the_same_content(
+    database: Database, trainer: Trainer
+) -> None:
+    fails = failure("bad", step=3, samples=(Used(PATHS[0]),))
+    trainer.log(fails)
+    decided(database, [PATHS[0]], Action.APPROVE)
+    trainer.log(fails)
+    assert status_of(database, PATHS[0]) is Status.APPROVED
+    other = failure("", what=FailureKind.NON_FINITE_INPUT, samples=(Used(PATHS[0]),))
+    trainer.log(other)
+    assert status_of(database, PATHS[0]) is Status.HELD
+
+
+def test_an_exclusion_is_not_undone_by_another_failure(
+    database: Database, trainer: Trainer
+) -> None:
+    decided(database, [PATHS[0]], Action.EXCLUDE)
+    trainer.log(failure("bad", samples=(Used(PATHS[0]),)))
+    assert status_of(database, PATHS[0]) is Status.EXCLUDED
+
+
+def test_a_policy_may_make_a_code_silent(database: Database, trainer: Trainer) -> None:
+    data_set_id = the_data_set(database).id
+    silent = Policy(severities={"training.loader-error": "silent"})
+    database.writing(
+        lambda session: policies.change(session, data_set_id, silent, expected=0, by="anna")
+    )
+    trainer.log(failure("bad", samples=(Used(PATHS[0]),)))
+    assert looked_at(database, PATHS[0]).findings == ()
+
+
+def test_what_failed_most_comes_first_in_the_queue_and_keeps_its_place(
+    database: Database, trainer: Trainer
+) -> None:
+    for number in (4, 4, 2):
+        trainer.log(failure("bad", samples=(Used(PATHS[number]),)))
+    decided(database, [PATHS[0]], Action.HOLD)
+    order = [PATHS[4], PATHS[2], PATHS[0]]
+    with database.reading() as session:
+        data_set_id = the_data_set(database).id
+        found, after = [], None
+        while True:
+            shown = page(session, data_set_id, Filter(), after, 1)
+            found += [(tile.path, shown.first) for tile in shown.tiles]
+            if (after := shown.next_after) is None:
+                break
+        assert found == [(path, number) for number, path in enumerate(order, 1)]
+        for number, path in enumerate(order, 1):
+            here = place(session, data_set_id, Filter(), the_sample(database, path).id)
+            assert (here.number, here.total) == (number, 3)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(0, 3), min_size=len(PATHS), max_size=len(PATHS)), st.integers(1, 4))
+def test_any_walk_through_the_queue_meets_every_sample_once(
+    database: Database, failures: list[int], size: int
+) -> None:
+    with database.reading() as session:
+        known = session.scalar(select(Sample.id).limit(1))
+    if known is None:
+        scanned(database, [a_record(path, "image.truncated") for path in PATHS])
+
+    def set_failures(session: Session) -> None:
+        for path, number in zip(PATHS, failures, strict=True):
+            session.execute(update(Sample).where(Sample.path == path).values(failures=number))
+
+    database.writing(set_failures)
+    expected = [path for _, path in sorted(zip([-one for one in failures], PATHS, strict=True))]
+    with database.reading() as session:
+        data_set_id = the_data_set(database).id
+        found: list[tuple[str, int]] = []
+        after = None
+        while True:
+            shown = page(session, data_set_id, Filter(), after, size)
+            assert shown.first == len(found) + 1
+            found += [tile.path for tile in shown.tiles]
+            if (after := shown.next_after) is None:
+                break
+    assert found == expected
