@@ -217,13 +217,14 @@ def test_what_failed_most_comes_first_in_the_queue_and_keeps_its_place(
     order = [PATHS[4], PATHS[2], PATHS[0]]
     with database.reading() as session:
         data_set_id = the_data_set(database).id
-        found, after = [], None
+        met: list[tuple[str, int]] = []
+        after = None
         while True:
             shown = page(session, data_set_id, Filter(), after, 1)
-            found += [(tile.path, shown.first) for tile in shown.tiles]
+            met += [(tile.path, shown.first) for tile in shown.tiles]
             if (after := shown.next_after) is None:
                 break
-        assert found == [(path, number) for number, path in enumerate(order, 1)]
+        assert met == [(path, number) for number, path in enumerate(order, 1)]
         for number, path in enumerate(order, 1):
             here = place(session, data_set_id, Filter(), the_sample(database, path).id)
             assert (here.number, here.total) == (number, 3)
@@ -247,7 +248,7 @@ def test_any_walk_through_the_queue_meets_every_sample_once(
     expected = [path for _, path in sorted(zip([-one for one in failures], PATHS, strict=True))]
     with database.reading() as session:
         data_set_id = the_data_set(database).id
-        found: list[tuple[str, int]] = []
+        found: list[str] = []
         after = None
         while True:
             shown = page(session, data_set_id, Filter(), after, size)
