@@ -21,8 +21,9 @@ class SetFacts:
     def __init__(self, first: FirstPass, policy: Policy) -> None:
         self.names = first.names
         self.split_names = first.split_names
-        ranked = sorted(first.modes, key=lambda mode: (-first.modes[mode], mode != "RGB", mode))
-        self.usual_mode = ranked[0] if ranked else None
+        self.usual_mode = next(
+            (mode for mode, count in first.modes.items() if 2 * count > first.modes.total()), None
+        )
         self.usual_size = UsualSize.of(first.pixels(), policy.odd_size_factor)
         self.usual_shapes = first.shapes.usual()
         first.free_measures()

@@ -79,9 +79,9 @@ def name_collision(sample: Sample, whole: SetFacts) -> Iterator[Finding]:
 
 
 def odd_mode(sample: Sample, whole: SetFacts) -> Iterator[Finding]:
-    """A colour mode that is plain by itself but not the set's usual one."""
+    """A colour mode that is plain by itself but not that of more than half of the set."""
     mode = sample.record.mode
-    if sample.kind == "picture" and mode in PLAIN_MODES and mode != whole.usual_mode:
+    if sample.kind == "picture" and mode in PLAIN_MODES and whole.usual_mode not in {None, mode}:
         message = f"Its colour mode is {mode}; most of the set is {whole.usual_mode}."
         yield Finding.of("image.odd-mode", sample.path, message, mode=mode)
 
