@@ -167,6 +167,7 @@ class Tables:
             file: its number.
             text: its path as findings have it.
         """
+        self._faults.flush()
         for (fault,) in self._rows("SELECT finding FROM fault WHERE file = ? ORDER BY rowid", file):
             yield from _unpacked(fault)
         for item, image in self._orphans(file):
