@@ -19,18 +19,36 @@ from sickbay.cli.policy_options import (
     chosen,
 )
 from sickbay.cli.policy_options import said as policy_said
+from sickbay.cli.scan_options import (
+    CacheOption,
+    CpuSecondsOption,
+    DepthOption,
+    ExecutorOption,
+    MemoryOption,
+    NoCacheOption,
+    RunOptions,
+    VerifyOption,
+    WorkersOption,
+    cache_said,
+    progress_bar,
+)
 from sickbay.cli.state import StateOption, settings, user
 from sickbay.contract.errors import BadInput
+from sickbay.contract.finding import Depth
 from sickbay.contract.policy import Policy
 
 if TYPE_CHECKING:
     from sickbay.cli.local_sink import LocalSink
     from sickbay.client.scan_upload import ServerSink
     from sickbay.contract.finding import SummaryRecord
-    from sickbay.scanner.engine import Progress, Step
     from sickbay.scanner.sink import Sink
     from sickbay.scanner.sources.choose import Choice
     from sickbay.scanner.task import Setup
+
+NOT_DECODED = (
+    "Nothing was decoded: damage inside a picture's data that leaves its structure whole, and "
+    "what only pixels show, was not looked for; --depth full does."
+)
 
 
 def scan(  # noqa: PLR0917 (options of a command line)
@@ -44,9 +62,14 @@ def scan(  # noqa: PLR0917 (options of a command line)
     out: Annotated[
         Path | None, typer.Option(help="Write the records to this file.", readable=False)
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Decoding processes; one a processor by default.", min=1)
-    ] = None,
+    depth: DepthOption = Depth.FULL,
+    workers: WorkersOption = None,
+    cpu_seconds: CpuSecondsOption = None,
+    memory: MemoryOption = None,
+    executor: ExecutorOption = None,
+    cache: CacheOption = None,
+    no_cache: NoCacheOption = False,
+    verify_hashes: VerifyOption = False,
     policy: PolicyOption = None,
     num_classes: NumClassesOption = None,
     classes: ClassesOption = None,
@@ -57,38 +80,51 @@ def scan(  # noqa: PLR0917 (options of a command line)
     state: StateOption = None,
 ) -> None:
     """Scan a data set and hold what would break or poison a training run."""
-    from sickbay.scanner.engine import scan as run
-
     root = root.expanduser().absolute()
     wanted = PolicyOptions(
         policy, num_classes, classes, max_tokens, tokenizer, expect_shape, box_tolerance
     )
-    with (
-        _sink(root, dataset, server=server, token=token, out=out, state=state) as (sink, stored),
-        _progress() as progress,
-    ):
+    options = RunOptions(
+        workers, depth, cpu_seconds, memory, executor, cache, no_cache, verify_hashes
+    )
+    with _sink(root, dataset, server=server, token=token, out=out, state=state) as (sink, stored):
+        setup = options.setup(_policy(wanted, stored), tokenizer)
+        summary = _run(root, dataset, layout, sink, setup, options=options)
+    typer.echo(said(summary))
+
+
+def _policy(wanted: PolicyOptions, stored: Policy) -> Policy:
+    """Say on standard error what of the policy is not as by default, and return it."""
+    policy = chosen(wanted, stored)
+    if words := policy_said(policy):
+        typer.echo(words, err=True)
+    return policy
+
+
+def _run(
+    root: Path, dataset: str, layout: str, sink: "Sink", setup: "Setup", *, options: RunOptions
+) -> "SummaryRecord":
+    from sickbay.scanner.engine import scan as run
+
+    cache = options.opened_cache()
+    with progress_bar() as progress:
         summary = run(
             root,
             dataset=dataset,
             sink=sink,
             layout=layout,
-            workers=workers,
-            setup=_setup(wanted, stored),
+            workers=options.workers,
+            setup=setup,
             progress=progress,
+            executor=options.executor,
             chosen=_say_chosen,
+            cache=cache,
         )
-    typer.echo(said(summary))
-
-
-def _setup(wanted: PolicyOptions, stored: Policy) -> "Setup":
-    """Say on standard error what of the policy is not as by default, and return it."""
-    from sickbay.scanner.task import Setup
-
-    policy = chosen(wanted, stored)
-    if words := policy_said(policy):
-        typer.echo(words, err=True)
-    tokenizer = None if wanted.tokenizer is None else wanted.tokenizer.expanduser().absolute()
-    return Setup(policy=policy, tokenizer=None if tokenizer is None else str(tokenizer))
+    for line in () if cache is None else cache_said(cache.counts):
+        typer.echo(line, err=True)
+    if options.depth is Depth.STRUCTURE:
+        typer.echo(NOT_DECODED, err=True)
+    return summary
 
 
 def _say_chosen(choice: "Choice") -> None:
@@ -167,45 +203,3 @@ def _refuse_state_below(root: Path, state: Path) -> None:
             f"The state folder {state} lies in the data set's root {root}, which is never written "
             "to; give another with --state."
         )
-
-
-@contextmanager
-def _progress() -> "Iterator[Progress]":
-    """Show how far it is, the rate and the time left, on a terminal's standard error."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    from sickbay.scanner.engine import Step
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    # Where there is no terminal it would leave an empty line before what an error says.
-    shown = console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
-        task = bar.add_task("", total=None, rate="")
-
-        def report(step: "Step", done: int, found: int) -> None:
-            walking = step is Step.WALKING  # the total is known only once all are found
-            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
-            rate = f"{speed:,.0f}/s" if speed else ""
-            bar.update(
-                task,
-                description=step,
-                completed=found if walking else done,
-                total=None if walking else found,
-                rate=rate,
-            )
-
-        yield report

@@ -9,7 +9,7 @@ records, whatever the executor and the number of workers.
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -20,8 +20,8 @@ from sickbay.contract.finding import Depth, ScanRecord, SummaryRecord
 from sickbay.scanner.cache import Cache, Earlier
 from sickbay.scanner.checking import Checking
 from sickbay.scanner.checks.whole import FirstPass
+from sickbay.scanner.cluster import SHARE, connected
 from sickbay.scanner.executors import Here, There, processors
-from sickbay.scanner.guard import Below
 from sickbay.scanner.out import Out
 from sickbay.scanner.sink import Sink
 from sickbay.scanner.sources import layouts
@@ -31,6 +31,7 @@ from sickbay.scanner.task import Setup
 from sickbay.scanner.trees import Tree
 from sickbay.scanner.trees.local import LocalTree
 from sickbay.scanner.walking import walk_into
+from sickbay.scanner.where import Below
 from sickbay.scanner.writing import note, write_out
 
 __all__ = ["Progress", "Step", "processors", "scan"]
@@ -57,7 +58,7 @@ def scan(
     workers: int | None = None,
     setup: Setup | None = None,
     progress: Progress | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
     chosen: Callable[[Choice], None] | None = None,
     cache: Cache | None = None,
 ) -> SummaryRecord:
@@ -71,7 +72,8 @@ def scan(
         workers: decoding processes; as many as there are processors by default.
         setup: how to check: limits, policy and depth.
         progress: called now and then, see :data:`Progress`.
-        executor: runs the batches elsewhere; threads of this process by default.
+        executor: runs the batches elsewhere, or ``dask://HOST:PORT``; threads of this process by
+            default.
         chosen: called with the layout that ``auto`` chose, and why.
         cache: what earlier scans found, so that only what changed is read.
 
@@ -117,7 +119,7 @@ class _Job:
     workers: int
     setup: Setup
     progress: Progress | None
-    executor: Executor | None
+    executor: Executor | str | None
     found: int = 0
     done: int = 0
 
@@ -165,11 +167,18 @@ class _Job:
             raise
         return first
 
-    def _checker(self) -> Here | There:
+    @contextmanager
+    def _checker(self) -> Iterator[Here | There]:
         where = Below(str(Path(self.tree.where).absolute()))
-        if self.executor is None:
-            return Here(self.workers, self.setup, where)
-        return There(self.executor, self.workers, self.setup, where)
+        with ExitStack() as stack:
+            if self.executor is None:
+                yield stack.enter_context(Here(self.workers, self.setup, where))
+                return
+            executor, workers, share = self.executor, self.workers, 1
+            if isinstance(executor, str):
+                executor, workers = stack.enter_context(connected(executor, where.root))
+                share = SHARE
+            yield stack.enter_context(There(executor, workers, self.setup, where, share=share))
 
     def write(
         self, checked: Spool, first: FirstPass, out: Out, dataset: str, layout: str

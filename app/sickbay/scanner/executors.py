@@ -14,12 +14,15 @@ from types import TracebackType
 from typing import Self
 
 from sickbay.contract.errors import SickbayError
+from sickbay.scanner.cache.versions import versions
 from sickbay.scanner.checking import Wait
 from sickbay.scanner.evidence import Examined
-from sickbay.scanner.guard import Guards, Where
+from sickbay.scanner.guard import Guards
 from sickbay.scanner.task import Setup, Task
+from sickbay.scanner.where import Where
 
 _AHEAD = 3  # batches in flight for each worker
+_THREADS = 256  # of one process that an executor runs us in; a guard starts when it is needed
 
 
 def processors() -> int:
@@ -67,7 +70,7 @@ class There:
         self.ahead = workers * _AHEAD
         self.share = share
         self._executor = executor
-        self._job = json.dumps(setup.to_json()), where
+        self._job = json.dumps(setup.to_json()), where, versions()
         self._open: set[Future[list[Examined]]] = set()
         self._here = partial(Here, workers, setup, where)
         self._instead: Here | None = None
@@ -123,11 +126,23 @@ class There:
 @cache
 def _guards(setup: str) -> Guards:
     """Guards of a process that an executor runs us in; they end with it."""
-    guards = Guards(processors(), Setup.from_json(json.loads(setup)))
+    guards = Guards(_THREADS, Setup.from_json(json.loads(setup)))
     atexit.register(guards.close)
     return guards
 
 
-def check_elsewhere(setup: str, where: Where, tasks: Sequence[Task]) -> list[Examined]:
-    """Check a batch in whatever process this is."""
+class Unfit(Exception):
+    """This process would find something else than the one that scans."""
+
+
+def check_elsewhere(
+    setup: str, where: Where, wanted: tuple[str, ...], tasks: Sequence[Task]
+) -> list[Examined]:
+    """Check a batch in whatever process this is.
+
+    Raises:
+        Unfit: other versions look into samples here, or the files cannot be seen from here.
+    """
+    if versions() != wanted or not where.reachable():
+        raise Unfit
     return _guards(setup).check(where, tasks)
