@@ -2,10 +2,13 @@
 
 import random
 from contextlib import closing
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sickbay.contract.errors import StorageFailed
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner.checks.whole.names import Names
 
@@ -25,3 +28,11 @@ def test_any_name_and_label_is_read_back_in_any_order(
             raw, label = rows[number]
             assert names.path(number) == SamplePath(raw).text
             assert names.label(number) == label
+
+
+def test_a_folder_for_temporary_files_that_cannot_be_used_is_a_plain_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(StorageFailed, match="free some space or set TMPDIR"):
+        Names()
