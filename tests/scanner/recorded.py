@@ -65,6 +65,15 @@ def codes(findings: Sequence[Any]) -> list[str]:
     return [finding.code for finding in findings]
 
 
+def holding(made: Recorded) -> dict[str, list[str]]:
+    """Codes that hold samples, by path."""
+    return {
+        path: codes([one for one in sample.findings if one.severity == "block"])
+        for path, sample in made.samples.items()
+        if sample.held
+    }
+
+
 def said(data: bytes, suffix: str = ".jpg", setup: Setup | None = None) -> list[str]:
     """Codes of what is found in one picture, without a child."""
     return codes(examined(data, suffix, setup).findings)
