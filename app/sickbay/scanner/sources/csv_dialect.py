@@ -30,7 +30,18 @@ def sniff(head: bytes, suffix: str, delimiter: str | None = None) -> Dialect:
     escapes = (None, "\\") if '\\"' in whole else (None,)
     known = delimiter or _DELIMITERS[suffix]
     candidates = [Dialect(one, escape) for one in known for escape in escapes]
-    return max(candidates, key=lambda dialect: _agreement(whole, dialect))
+    best = max(candidates, key=lambda dialect: _agreement(whole, dialect))
+    return (
+        Dialect("\t", quoted=False) if best.delimiter == "\t" and _has_bare_quotes(whole) else best
+    )
+
+
+def _has_bare_quotes(text: str) -> bool:
+    """Whether more cells between tabs begin with a quote than begin and end with one."""
+    cells_ = [cell for line in _filled(text) for cell in line.rstrip("\r\n").split("\t")]
+    begun = [cell for cell in cells_ if cell.startswith('"')]
+    whole = sum(len(cell) > 1 and cell.endswith('"') for cell in begun)
+    return whole < len(begun) / 2
 
 
 def _agreement(text: str, dialect: Dialect) -> float:

@@ -68,12 +68,18 @@ class JsonLines:
         self._split: str | None = None
         self._fields: list[tuple[str, int, bool]] = []
         self._whole = False
+        self._chats = False
         self._look()
 
     @property
     def names_pictures(self) -> bool:
         """Whether its lines name pictures."""
-        return self._path is not None
+        return self._path is not None and not self._chats
+
+    @property
+    def shows_pictures(self) -> bool:
+        """Whether its lines are conversations about a picture each."""
+        return self._path is not None and self._chats
 
     @property
     def classes(self) -> set[str]:
@@ -135,8 +141,9 @@ class JsonLines:
         keys = list(dict.fromkeys(key for value in values for key in value))
         columns = [Column(key, [_cell(value.get(key)) for value in values]) for key in keys]
         found = roles(columns, self._options, SamplePath(self.raw).text)
-        chats_ = any(isinstance(value.get(key), list) for value in values for key in KEYS)
-        if found.path is not None and self._pictures and (self._options.path or not chats_):
+        chats = any(isinstance(value.get(key), list) for value in values for key in KEYS)
+        self._chats = chats and self._options.path is None
+        if found.path is not None and self._pictures:
             self._path = keys[found.path]
         self._label = None if found.label is None else keys[found.label]
         self._split = None if found.split is None else keys[found.split]

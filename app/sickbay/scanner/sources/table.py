@@ -36,6 +36,7 @@ class CsvTable:
     """
 
     word = "row"
+    shows_pictures = False
 
     def __init__(self, tree: Tree, raw: bytes, policy: Policy, options: TableOptions) -> None:
         self.raw = raw
