@@ -67,7 +67,15 @@ def test_the_layout_is_recognised_by_a_pair(tmp_path: Path, picture: str, mask: 
 
 @pytest.mark.parametrize(
     "names",
-    [("a.jpg", "b.jpg"), ("images/a.jpg",), ("cats/a.jpg", "dogs/a.jpg"), ("masks/a.png",)],
+    [
+        ("a.jpg", "b.jpg"),
+        ("images/a.jpg",),
+        ("cats/a.jpg", "dogs/a.jpg"),
+        ("masks/a.png",),
+        ("mask/a.jpg", "no_mask/a.jpg"),
+        ("shoe.jpg", "shoe_L.jpg", "shoe_R.jpg"),
+        ("a.jpg", "a_mask.jpg", "b.jpg", "c.jpg"),
+    ],
 )
 def test_pictures_without_masks_are_not_this_layout(tmp_path: Path, names: tuple[str, ...]) -> None:
     assert masks.recognise(Glimpse(LocalTree(laid(tmp_path, *names)))) is None

@@ -5,7 +5,7 @@ extension (and without ``_mask`` or the like) in the folder that stands for its 
 some pictures have one, the others are held, but for those of a test.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import product
 
 from sickbay.contract.finding import Finding
@@ -27,10 +27,8 @@ _MASKS = (
 )
 _ENDS = (b"_masks", b"_mask", b"_labels", b"annot")  # train and train_masks side by side
 _PICTURE_ENDS = (b"", b"_image", b"_img", b"_sat", b"_leftImg8bit")
-_MASK_ENDS = (
-    *(b"", b"_mask", b"-mask", b"_label", b"_labels", b"_seg", b"_segmentation", b"_gt", b"_L"),
-    *(b"_gtFine_labelTrainIds", b"_gtFine_labelIds"),
-)
+_BESIDE_ENDS = (b"_mask", b"-mask", b"_label", b"_labels", b"_seg", b"_segmentation", b"_gt")
+_MASK_ENDS = (b"", *_BESIDE_ENDS, b"_L", b"_gtFine_labelTrainIds", b"_gtFine_labelIds")
 _OTHER_ENDS = (b"_gtFine_color", b"_gtFine_instanceIds")  # beside masks, and none
 _SUFFIXES = (
     *(b".png", b".PNG", b".tif", b".tiff", b".bmp", b".gif", b".jpg", b".jpeg", b".webp"),
@@ -82,7 +80,7 @@ class Masks:
         elsewhere = product(self._known[1], cores, _MASK_ENDS)
         places = [
             *(place + core + end for place, core, end in elsewhere),
-            *(_joined(folder, core + end) for core in cores for end in _MASK_ENDS[1:]),
+            *(_joined(folder, core + end) for core in cores for end in _BESIDE_ENDS),
         ]
         there = (place for place in places if self._partners.has_picture(place))
         return self._partners.first(place + suffix for place in there for suffix in _SUFFIXES)
@@ -108,7 +106,7 @@ class Masks:
         folder, _, name = raw.rpartition(b"/")
         return any(
             self._partners.has_picture(_joined(folder, core + end))
-            for core in _without(stem(name), _MASK_ENDS[1:])
+            for core in _without(stem(name), _BESIDE_ENDS)
             for end in _PICTURE_ENDS
         )
 
@@ -119,18 +117,31 @@ def read(tree: Tree, policy: Policy) -> Masks:
 
 
 def recognise(glimpse: Glimpse) -> str | None:
-    """Say why a folder looks like pictures with masks."""
+    """Say why a folder looks like pictures with masks.
+
+    One pair in two folders is enough; beside pictures there must be a mask for every second one,
+    for names may end in ``_mask`` for other reasons.
+    """
     pictures = [raw for raw in glimpse.files() if SamplePath(raw).suffix in PICTURE_SUFFIXES]
     stems = {stem(raw) for raw in pictures if not _is_mask_folder(raw)}
-    for raw in pictures:
-        folder, _, name = raw.rpartition(b"/")
-        masks = _is_mask_folder(raw)
-        places = _picture_folders(folder) if masks else [folder]
-        cores = _without(stem(name), _MASK_ENDS if masks else _MASK_ENDS[1:])
-        wanted = product(places, cores, _PICTURE_ENDS)
-        if any(_joined(place, core + end) in stems for place, core, end in wanted):
-            return f"{SamplePath(raw).text} has the name of a picture, as masks have"
-    return None
+    pairs = [raw for raw in pictures if _is_one_of(raw, stems)]
+    apart = next((raw for raw in pairs if _is_mask_folder(raw)), None)
+    if apart is None and len(pairs) * 3 < len(pictures):
+        return None
+    first = apart or next(iter(pairs), None)
+    if first is None:
+        return None
+    return f"{SamplePath(first).text} has the name of a picture, as masks have"
+
+
+def _is_one_of(raw: bytes, stems: Container[bytes]) -> bool:
+    """Whether it is a mask of one of the pictures with these names."""
+    folder, _, name = raw.rpartition(b"/")
+    apart = _is_mask_folder(raw)
+    places = _picture_folders(folder) if apart else [folder]
+    cores = _without(stem(name), _MASK_ENDS if apart else _BESIDE_ENDS)
+    wanted = product(places, cores, _PICTURE_ENDS)
+    return any(_joined(place, core + end) in stems for place, core, end in wanted)
 
 
 def _other_folders(folder: bytes) -> Iterator[bytes]:
