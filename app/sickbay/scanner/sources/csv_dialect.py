@@ -1,11 +1,13 @@
 """How a table is written: its delimiter, its escapes, and whether its first row is a header."""
 
+import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from sickbay.scanner.csv_cells import Dialect, Unbalanced, cells, cells_of_line, physical
 from sickbay.scanner.sources.columns import looks_like_number, looks_like_picture
+from sickbay.scanner.sources.csv_rows import CsvRows
 
 HEAD_BYTES = 1 << 16
 _ROWS = 50
@@ -31,17 +33,18 @@ def sniff(head: bytes, suffix: str, delimiter: str | None = None) -> Dialect:
     known = delimiter or _DELIMITERS[suffix]
     candidates = [Dialect(one, escape) for one in known for escape in escapes]
     best = max(candidates, key=lambda dialect: _agreement(whole, dialect))
-    return (
-        Dialect("\t", quoted=False) if best.delimiter == "\t" and _has_bare_quotes(whole) else best
-    )
+    plain = Dialect("\t", quoted=False)
+    bare = best.delimiter == "\t" and _faults(head, plain) < _faults(head, best)
+    return plain if bare else best
 
 
-def _has_bare_quotes(text: str) -> bool:
-    """Whether more cells between tabs begin with a quote than begin and end with one."""
-    cells_ = [cell for line in _filled(text) for cell in line.rstrip("\r\n").split("\t")]
-    begun = [cell for cell in cells_ if cell.startswith('"')]
-    whole = sum(len(cell) > 1 and cell.endswith('"') for cell in begun)
-    return whole < len(begun) / 2
+def _faults(head: bytes, dialect: Dialect) -> int:
+    """Count the rows whose cells are not as many as the first row's; the last may be cut."""
+    read = CsvRows(io.BytesIO(head), dialect)
+    first = read.header()
+    width = len(first.cells) if first is not None else 0
+    widths = [len(row.cells) for row in read.rows(width)]
+    return sum(one != width for one in (widths[:-1] if len(head) == HEAD_BYTES else widths))
 
 
 def _agreement(text: str, dialect: Dialect) -> float:
