@@ -9,9 +9,11 @@ one million files has a few hundred batches to remember, at most three for each 
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sickbay.contract.errors import BadInput, Unreachable
@@ -23,17 +25,26 @@ if TYPE_CHECKING:
 SHARE = 8
 """Times larger than usual: a batch goes over the network and through a scheduler."""
 _URL = re.compile(r"dask://([^/\s]+:\d+)/?")
-_CONNECT_SECONDS, _WORKER_SECONDS = 10.0, 10.0
 _RETRIES = 2  # of a batch that failed, by the scheduler; we try once more, and then here
 
 
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster: how to use it, how many threads its workers have, whether any is there still."""
+
+    executor: Executor
+    threads: int
+    alive: Callable[[], bool]
+
+
 @contextmanager
-def connected(url: str, root: str | None) -> Iterator[tuple[Executor, int]]:
-    """Give an executor on a cluster, and how many threads its workers have.
+def connected(url: str, root: str | None, patience: float = 10.0) -> Iterator[Cluster]:
+    """Connect to a cluster.
 
     Args:
         url: ``dask://HOST:PORT`` of the scheduler.
         root: the folder that the workers must see, where they read it themselves.
+        patience: seconds to wait for the scheduler, and for its first worker.
 
     Raises:
         BadInput: it is no such URL, Dask is not installed here, or a worker is not fit.
@@ -41,17 +52,17 @@ def connected(url: str, root: str | None) -> Iterator[tuple[Executor, int]]:
     """
     if (parts := _URL.fullmatch(url)) is None:
         raise BadInput(f"{url!r} is no executor; give dask://HOST:PORT of a scheduler.")
-    client = _client(f"tcp://{parts[1]}")
+    client = _client(f"tcp://{parts[1]}", patience)
     try:
-        threads = _workers(client, url)
+        threads = _workers(client, url, patience)
         _refuse_unfit(client, root)
         executor = client.get_executor(pure=False, retries=_RETRIES)
-        yield executor, threads
+        yield Cluster(executor, threads, partial(_alive, client))
     finally:
         client.close()
 
 
-def _client(address: str) -> "Client":
+def _client(address: str, patience: float) -> "Client":
     try:
         from distributed import Client  # noqa: PLC0415 (an extra)
     except ImportError:
@@ -59,7 +70,7 @@ def _client(address: str) -> "Client":
             "A Dask cluster needs Dask here too: pip install 'sickbay[cluster]'."
         ) from None
     try:
-        return Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+        return Client(address, timeout=patience, set_as_default=False)
     except (OSError, TimeoutError):
         raise Unreachable(
             f"No Dask scheduler answers at {address}; check the address, or start one with "
@@ -67,15 +78,22 @@ def _client(address: str) -> "Client":
         ) from None
 
 
-def _workers(client: "Client", url: str) -> int:
+def _workers(client: "Client", url: str, patience: float) -> int:
     """Return the number of threads, once there is a worker."""
     try:
-        client.wait_for_workers(1, timeout=_WORKER_SECONDS)
+        client.wait_for_workers(1, timeout=patience)
     except TimeoutError:
         raise Unreachable(
             f"The scheduler at {url} has no workers; start some with `dask worker`."
         ) from None
     return sum(client.nthreads().values())
+
+
+def _alive(client: "Client") -> bool:
+    try:
+        return bool(client.nthreads())
+    except Exception:  # noqa: BLE001 (whatever says that the scheduler is gone)
+        return False
 
 
 def _refuse_unfit(client: "Client", root: str | None) -> None:

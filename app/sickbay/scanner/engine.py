@@ -21,7 +21,7 @@ from sickbay.scanner.cache import Cache, Earlier
 from sickbay.scanner.checking import Checking
 from sickbay.scanner.checks.whole import FirstPass
 from sickbay.scanner.cluster import SHARE, connected
-from sickbay.scanner.executors import Here, There, processors
+from sickbay.scanner.executors import Command, Here, There, processors
 from sickbay.scanner.out import Out
 from sickbay.scanner.sink import Sink
 from sickbay.scanner.sources import layouts
@@ -61,6 +61,7 @@ def scan(
     executor: Executor | str | None = None,
     chosen: Callable[[Choice], None] | None = None,
     cache: Cache | None = None,
+    command: Command | None = None,
 ) -> SummaryRecord:
     """Scan one data set and write its records to ``sink``.
 
@@ -76,6 +77,7 @@ def scan(
             default.
         chosen: called with the layout that ``auto`` chose, and why.
         cache: what earlier scans found, so that only what changed is read.
+        command: how to start the children that decode.
 
     Returns:
         The totals, as written to the sink.
@@ -87,7 +89,8 @@ def scan(
     try:
         tree = LocalTree(root)
         name = _chosen(tree, chosen) if layout == AUTO else layout
-        job = _Job(tree, workers or processors(), setup or Setup(), progress, executor)
+        count = workers or processors()
+        job = _Job(tree, count, setup or Setup(), progress, executor, command)
         with _opened(cache, tree, name, dataset) as earlier:
             return job.run(sink, dataset, name, earlier)
     except BaseException:
@@ -120,6 +123,7 @@ class _Job:
     setup: Setup
     progress: Progress | None
     executor: Executor | str | None
+    command: Command | None
     found: int = 0
     done: int = 0
 
@@ -172,13 +176,16 @@ class _Job:
         where = Below(str(Path(self.tree.where).absolute()))
         with ExitStack() as stack:
             if self.executor is None:
-                yield stack.enter_context(Here(self.workers, self.setup, where))
+                yield stack.enter_context(Here(self.workers, self.setup, where, self.command))
                 return
-            executor, workers, share = self.executor, self.workers, 1
-            if isinstance(executor, str):
-                executor, workers = stack.enter_context(connected(executor, where.root))
-                share = SHARE
-            yield stack.enter_context(There(executor, workers, self.setup, where, share=share))
+            there = partial(There, setup=self.setup, where=where, command=self.command)
+            if not isinstance(self.executor, str):
+                yield stack.enter_context(there(self.executor, self.workers))
+                return
+            cluster = stack.enter_context(connected(self.executor, where.root))
+            yield stack.enter_context(
+                there(cluster.executor, cluster.threads, share=SHARE, alive=cluster.alive)
+            )
 
     def write(
         self, checked: Spool, first: FirstPass, out: Out, dataset: str, layout: str
