@@ -278,3 +278,9 @@ def test_conversations_about_pictures_are_samples_beside_their_pictures(tmp_path
     ]
     assert told(items) == {"line 2": ["file.missing"], "line 3": ["file.unsafe-path"]}
     assert [item.raw for item in items if isinstance(item, Skipped)] == [b"images/b.jpg"]
+
+
+def test_a_file_of_broken_lines_is_told_line_by_line(tmp_path: Path) -> None:
+    lines = [b'{"text":' + b"[" * 200_000] * 5
+    codes_ = lines_of(lines, tmp_path)
+    assert codes_ == {f"line {number}": ["annotation.malformed"] for number in range(1, 6)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from types import NoneType
 from typing import Any
 
@@ -21,7 +21,7 @@ from sickbay.scanner.sources.folders import SPLITS
 from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.sources.json_line import Malformed
 from sickbay.scanner.sources.labels import Labels
-from sickbay.scanner.sources.lines import Line, bare, lines
+from sickbay.scanner.sources.lines import Line, bare, lines, some
 from sickbay.scanner.sources.listed import Listed
 from sickbay.scanner.sources.schema import Schema
 from sickbay.scanner.sources.table_rows import TableRow, is_list, shown, split_of, with_detail
@@ -30,7 +30,6 @@ from sickbay.scanner.trees import Tree
 NAME = "jsonl"
 SUMMARY = "JSON lines: each line is a sample (text, chat), or names a picture (metadata.jsonl)"
 SUFFIXES = {".jsonl", ".ndjson"}
-_FIRST_LINES = 200  # from which keys are judged
 _FORMAT = "JSONL"
 
 
@@ -118,7 +117,7 @@ class JsonLines:
         return False
 
     def _look_at(self, filled: Iterator[Line]) -> None:
-        first = list(islice(filled, _FIRST_LINES))
+        first = some(filled, _size)
         values = [value for line in first if (value := _value(line)) is not _BROKEN]
         self._whole = _is_one_value(first, values)
         if self._whole:
@@ -212,11 +211,22 @@ def _is_sound(value: Any) -> bool:
     return value is not _BROKEN
 
 
+def _size(line: Line) -> int:
+    return len(line.data)
+
+
 def _is_one_value(first: list[Line], values: list[Any]) -> bool:
-    """Whether lines are parts of one value: the first opens it, and most are no values."""
-    opened = bool(first) and first[0].data.lstrip()[:1] in {b"{", b"["}
+    """Whether lines are parts of one value: the first only begins one, and most are none."""
     broken = len(first) - len(values)
-    return opened and _value(first[0]) is _BROKEN and broken > 1 and broken > len(first) / 2
+    return broken > 1 and broken > len(first) / 2 and _only_begins(first[0].text.strip())
+
+
+def _only_begins(text: str) -> bool:
+    try:
+        json_line.loads(text)
+    except Malformed as error:
+        return text[:1] in {"{", "["} and error.at >= len(text) - 1
+    return False
 
 
 def _cell(value: Any) -> str:
