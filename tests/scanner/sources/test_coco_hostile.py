@@ -1,10 +1,16 @@
 """COCO files that are broken or hostile: one plain finding, and the rest is scanned."""
 
+import errno
 import json
+import os
+from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.pictures import jpeg, write
 from tests.scanner.recorded import Recorded
 from tests.scanner.sources.coco_sets import (
@@ -17,11 +23,20 @@ from tests.scanner.sources.coco_sets import (
     scan_coco,
 )
 
+from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import Finding
-from sickbay.scanner.sources import coco_samples
+from sickbay.contract.inside import Unreadable
+from sickbay.contract.policy import Policy
+from sickbay.scanner.examine.coco import examine
+from sickbay.scanner.examine.folder import FilesGiven
+from sickbay.scanner.sources import Found, Noted, Skipped, coco_file, coco_samples, streamed
+from sickbay.scanner.sources import coco as coco_layout
+from sickbay.scanner.task import QUICK, Setup, Task
+from sickbay.scanner.trees.local import LocalTree
 
 WHOLE = json.dumps(coco([annotation(1), annotation(2, bbox=[10, 20, 30, 0])])).encode()
 BROKEN = "annotation.malformed"
+PICTURE = jpeg(1)
 
 
 def scan_bytes(root: Path, data: bytes) -> Recorded:
@@ -203,9 +218,86 @@ def test_one_picture_named_by_many_images_costs_no_more_than_some(tmp_path: Path
     assert "300 images are this picture; 64 were looked at." in messages
 
 
-def test_an_annotation_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
+def test_more_classes_than_any_set_has_are_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coco_file, "MAX_CATEGORIES", 2)
+    categories = [{"id": n, "name": f"class {n}"} for n in range(1, 9)]
+    found = scan_coco(coco_set(tmp_path, annotation(), categories=categories))
+    assert said(found) == {("category 3", BROKEN)}
+    assert found.totals.clean == 1
+
+
+def test_links_out_of_the_data_set_and_folders_are_no_annotation_files(tmp_path: Path) -> None:
     coco_set(tmp_path, annotation(), file="good.json")
     (tmp_path / "out.json").symlink_to("/etc/hostname")
     (tmp_path / "dir.json").mkdir()
     found = scan_coco(tmp_path)
-    assert found.totals.clean == 1
+    assert (found.totals.clean, found.files) == (1, {})
+    assert found.totals.reasons == {"link out of the data set": 1}
+
+
+class _Failing(LocalTree):
+    """A tree whose annotation file opens, or not, and breaks off after some bytes."""
+
+    def __init__(self, root: Path, most: int) -> None:
+        super().__init__(root)
+        self._most = most
+
+    def open(self, raw: bytes) -> BinaryIO:
+        if not self._most:
+            raise Unreadable("It cannot be read: Permission denied.")
+        with super().open(raw) as file:
+            return BufferedReader(_BreaksOff(file.read(self._most)))
+
+
+class _BreaksOff(BytesIO):
+    def readinto(self, into: Any) -> int:
+        count = super().readinto(into)
+        if not count:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return count
+
+
+@pytest.mark.parametrize(
+    ("most", "message"),
+    [
+        (0, "The file cannot be read: It cannot be read: Permission denied."),
+        (150, "The file cannot be read: [Errno 5] Input/output error."),
+    ],
+)
+def test_a_disk_that_gives_out_no_more_is_told_and_what_was_read_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, message: str
+) -> None:
+    monkeypatch.setattr(streamed, "WINDOW", 16)
+    tree = _Failing(coco_set(tmp_path, annotation()), most)
+    items = {item.raw: item for item in coco_layout.read(tree, Policy()).items()}
+    noted, picture = items[b"annotations.json"], items[b"images/a.jpg"]
+    assert isinstance(noted, Noted)
+    assert [(one.code, one.message) for one in noted.findings] == [("file.unreadable", message)]
+    assert isinstance(picture, Found if most else Skipped)
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_no_change_of_a_file_ends_a_scan(data: st.DataObject) -> None:
+    made = bytearray(WHOLE)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(made) - 1))
+        length = data.draw(st.sampled_from([0, 1, 1, 5, 50]))
+        made[at : at + length] = data.draw(
+            st.sampled_from(
+                (b"", b"x", b"[", b"}", b'"', b",", b"NaN", b"1e999", b"null", b"true", b"-")
+                + (b"\xff", b"\0", b"\n", b"9" * 30, b'"id"', b"\\ud800", b"{}", b"[[]]")
+            )
+        )
+    with TemporaryDirectory() as folder:
+        write(Path(folder), "annotations.json", bytes(made))
+        try:
+            items = list(coco_layout.read(LocalTree(folder), Policy()).items())
+        except BadInput:
+            return
+        for item in items:
+            if isinstance(item, Found):
+                task = Task(item.raw, item.kind, given=json.loads(json.dumps(item.given)))
+                examine(FilesGiven({item.raw: PICTURE}), task, Setup(), QUICK)

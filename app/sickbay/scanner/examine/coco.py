@@ -1,5 +1,6 @@
 """A picture with what COCO files say of it."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -49,7 +50,8 @@ def _of_one_file(
     said: Mapping[str, Any], stated: Frame | None, setup: Setup, evidence: Evidence
 ) -> Iterator[Finding]:
     marks = []
-    for item, points, value in said["marks"]:
+    values = json.loads(said["annotations"])
+    for item, points, value in zip(said["items"], said["points"], values, strict=True):
         reader = _Reader(said["file"], item)
         marks.append(reader.mark(value, points))
         yield from reader.faults
