@@ -22,15 +22,20 @@ from sickbay.cli.policy_options import said as policy_said
 from sickbay.cli.scan_options import (
     CacheOption,
     CpuSecondsOption,
+    DelimiterOption,
     DepthOption,
     ExecutorOption,
+    LabelColumnOption,
     MemoryOption,
     NoCacheOption,
+    PathColumnOption,
     RunOptions,
+    TextColumnOption,
     VerifyOption,
     WorkersOption,
     cache_said,
     progress_bar,
+    tables,
 )
 from sickbay.cli.state import StateOption, settings, user
 from sickbay.contract.errors import BadInput
@@ -52,7 +57,9 @@ NOT_DECODED = (
 
 
 def scan(  # noqa: PLR0917 (options of a command line)
-    root: Annotated[Path, typer.Argument(help="Folder that holds the samples.", readable=False)],
+    root: Annotated[
+        str, typer.Argument(help="Folder that holds the samples, or a URL: s3://bucket/folder.")
+    ],
     dataset: Annotated[str, typer.Option(help="The data set's name.")],
     layout: Annotated[str, typer.Option(help="How it is laid out; auto looks and says.")] = "auto",
     server: Annotated[str | None, typer.Option(help="Send the records to this URL.")] = None,
@@ -77,20 +84,35 @@ def scan(  # noqa: PLR0917 (options of a command line)
     tokenizer: TokenizerOption = None,
     expect_shape: ExpectShapeOption = None,
     box_tolerance: BoxToleranceOption = None,
+    path_column: PathColumnOption = None,
+    label_column: LabelColumnOption = None,
+    text_column: TextColumnOption = None,
+    delimiter: DelimiterOption = None,
     state: StateOption = None,
 ) -> None:
     """Scan a data set and hold what would break or poison a training run."""
-    root = root.expanduser().absolute()
+    here, root = _place(root)
     wanted = PolicyOptions(
         policy, num_classes, classes, max_tokens, tokenizer, expect_shape, box_tolerance
     )
     options = RunOptions(
         workers, depth, cpu_seconds, memory, executor, cache, no_cache, verify_hashes
     )
-    with _sink(root, dataset, server=server, token=token, out=out, state=state) as (sink, stored):
-        setup = options.setup(_policy(wanted, stored), tokenizer)
+    columns = tables(path_column, label_column, text_column, delimiter)
+    with _sink(here, dataset, server=server, token=token, out=out, state=state) as (sink, stored):
+        setup = options.setup(_policy(wanted, stored), tokenizer, columns)
         summary = _run(root, dataset, layout, sink, setup, options=options)
     typer.echo(said(summary))
+
+
+def _place(root: str) -> tuple[Path | None, str]:
+    """Return the root as a folder of this machine, if it is one, and as what is scanned."""
+    from sickbay.scanner.trees.opened import is_remote
+
+    if is_remote(root):
+        return None, root
+    here = Path(root.removeprefix("file://")).expanduser().absolute()
+    return here, str(here)
 
 
 def _policy(wanted: PolicyOptions, stored: Policy) -> Policy:
@@ -102,7 +124,7 @@ def _policy(wanted: PolicyOptions, stored: Policy) -> Policy:
 
 
 def _run(
-    root: Path, dataset: str, layout: str, sink: "Sink", setup: "Setup", *, options: RunOptions
+    root: str, dataset: str, layout: str, sink: "Sink", setup: "Setup", *, options: RunOptions
 ) -> "SummaryRecord":
     from sickbay.scanner.engine import scan as run
 
@@ -148,7 +170,7 @@ def said(summary: "SummaryRecord") -> str:
 
 @contextmanager
 def _sink(
-    root: Path,
+    root: Path | None,
     dataset: str,
     *,
     server: str | None,
@@ -181,13 +203,14 @@ def _to_server(url: str, token: str | None) -> "ServerSink":
 
 
 @contextmanager
-def _into_state(root: Path, dataset: str, state: Path | None) -> "Iterator[LocalSink]":
+def _into_state(root: Path | None, dataset: str, state: Path | None) -> "Iterator[LocalSink]":
     from sickbay.blobs import Blobs
     from sickbay.cli.local_sink import LocalSink
     from sickbay.database.schema import open_database
 
     chosen = settings(state)
-    _refuse_state_below(root, chosen.state)
+    if root is not None:
+        _refuse_state_below(root, chosen.state)
     database = open_database(chosen.database)
     try:
         blobs = Blobs(chosen.blobs)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import Depth
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from sickbay.scanner.cache import Cache, Counts
     from sickbay.scanner.engine import Progress, Step
     from sickbay.scanner.limits import Limits
+    from sickbay.scanner.table_options import TableOptions
     from sickbay.scanner.task import Setup
 
 MIB = 1 << 20
@@ -46,6 +48,31 @@ VerifyOption = Annotated[
     bool,
     typer.Option("--verify-hashes", help="Read everything again; say what changed unseen."),
 ]
+PathColumnOption = Annotated[
+    str | None, typer.Option(help="Column or key that names pictures (csv, jsonl).")
+]
+LabelColumnOption = Annotated[str | None, typer.Option(help="Column or key of the label.")]
+TextColumnOption = Annotated[str | None, typer.Option(help="Column or key of the text.")]
+DelimiterOption = Annotated[
+    str | None, typer.Option(help="What stands between two cells of a table; \\t is a tab.")
+]
+
+
+def tables(
+    path: str | None, label: str | None, text: str | None, delimiter: str | None
+) -> "TableOptions | None":
+    """Return what was said of tables, nothing where nothing was.
+
+    Raises:
+        BadInput: the delimiter is none.
+    """
+    from sickbay.scanner.table_options import TableOptions
+
+    cut = "\t" if delimiter == "\\t" else delimiter
+    if cut is not None and (len(cut) != 1 or cut in '"\r\n'):
+        raise BadInput("A delimiter is one character, and neither a quote nor a line break.")
+    options = TableOptions(path, label, text, cut)
+    return None if options == TableOptions() else options
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +88,22 @@ class RunOptions:
     no_cache: bool
     verify: bool
 
-    def setup(self, policy: "Policy", tokenizer: Path | None) -> "Setup":
-        """Return how samples are checked."""
+    def setup(
+        self, policy: "Policy", tokenizer: Path | None, tables: "TableOptions | None" = None
+    ) -> "Setup":
+        """Return how samples are checked.
+
+        Raises:
+            BadInput: the tokenizer's file cannot be read as one.
+        """
+        from sickbay.scanner import tokens
         from sickbay.scanner.task import Setup
 
         path = None if tokenizer is None else str(tokenizer.expanduser().absolute())
-        return Setup(limits=self._limits(), policy=policy, depth=self.depth, tokenizer=path)
+        if path is not None:
+            tokens.load(path)
+        limits = self._limits()
+        return Setup(limits, policy, self.depth, tokenizer=path, tables=tables)
 
     def _limits(self) -> "Limits":
         from sickbay.scanner.limits import Limits

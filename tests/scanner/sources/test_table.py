@@ -14,7 +14,7 @@ from sickbay.contract.errors import BadInput
 from sickbay.contract.policy import Policy
 from sickbay.scanner import Setup
 from sickbay.scanner.sources import Found, Item, Noted, Skipped, table
-from sickbay.scanner.sources.columns import TableOptions
+from sickbay.scanner.table_options import TableOptions
 from sickbay.scanner.trees.local import LocalTree
 
 PICTURE = jpeg(0, (40, 40))

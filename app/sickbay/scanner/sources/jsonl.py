@@ -15,7 +15,7 @@ from sickbay.scanner.checks.chats import KEYS
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.rows import LongRow, Row
 from sickbay.scanner.sources import json_line, labels, table_rows
-from sickbay.scanner.sources.columns import Column, TableOptions, roles
+from sickbay.scanner.sources.columns import Column, roles
 from sickbay.scanner.sources.csv_dialect import WIDE
 from sickbay.scanner.sources.folders import SPLITS
 from sickbay.scanner.sources.glimpse import Glimpse
@@ -25,6 +25,7 @@ from sickbay.scanner.sources.lines import Line, bare, lines, some
 from sickbay.scanner.sources.listed import Listed
 from sickbay.scanner.sources.schema import Schema
 from sickbay.scanner.sources.table_rows import TableRow, is_list, shown, split_of, with_detail
+from sickbay.scanner.table_options import TableOptions
 from sickbay.scanner.trees import Tree
 
 NAME = "jsonl"

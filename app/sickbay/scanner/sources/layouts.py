@@ -17,7 +17,7 @@ from sickbay.scanner.sources import (
     voc,
     yolo,
 )
-from sickbay.scanner.sources.columns import TableOptions
+from sickbay.scanner.table_options import TableOptions
 from sickbay.scanner.trees import Tree
 
 LAYOUTS: Mapping[str, ModuleType] = {

@@ -13,13 +13,14 @@ from sickbay.scanner.csv_cells import Dialect
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.rows import LongRow, Row
 from sickbay.scanner.sources import csv_dialect, labels, lines, table_rows
-from sickbay.scanner.sources.columns import Column, Roles, TableOptions, roles
+from sickbay.scanner.sources.columns import Column, Roles, roles
 from sickbay.scanner.sources.csv_rows import CsvRow, CsvRows
 from sickbay.scanner.sources.folders import SPLITS
 from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.sources.labels import Labels
 from sickbay.scanner.sources.listed import Listed
 from sickbay.scanner.sources.table_rows import TableRow, is_list, shown, split_of
+from sickbay.scanner.table_options import TableOptions
 from sickbay.scanner.trees import Tree
 
 NAME = "csv"
