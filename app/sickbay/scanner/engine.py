@@ -148,10 +148,10 @@ class _Job:
 
     def walk(self, walked: Spool, layout: str, earlier: Earlier | None) -> None:
         """Find all samples, and the classes."""
-        source = layouts.layout(layout).read(self.tree, self.setup.policy)
+        source = layouts.source(layout, self.tree, self.setup.policy, self.setup.tables)
         keys = None if earlier is None else partial(earlier.keys, self.tree)
         self.found = walk_into(walked, source, self.setup.policy, self._walking, keys)
-        if not self.found:
+        if not self.found and next(walked.frames(), None) is None:
             raise BadInput(f"The folder {self.tree.where!r} is empty; there is nothing to scan.")
         self.setup = replace(self.setup, classes=source.classes)
         if earlier is not None:
