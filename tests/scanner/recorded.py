@@ -53,7 +53,7 @@ class Recorded:
         return self.summary
 
 
-def scanned(root: Path, **options: Any) -> Recorded:
+def scanned(root: Path | str, **options: Any) -> Recorded:
     """Scan with one process and return what came."""
     sink = Recorded()
     scan(root, dataset="test", sink=sink, **{"workers": 1, **options})

@@ -18,6 +18,7 @@ from tests.scanner.recorded import scanned
 from sickbay.contract.errors import BadInput, Unreachable
 from sickbay.scanner import Limits, NdjsonSink, Setup, scan
 from sickbay.scanner.cluster import connected
+from sickbay.scanner.where import Below
 
 FILES = 1100
 """More than four batches of a cluster."""
@@ -155,13 +156,13 @@ def test_a_scheduler_that_is_not_there_or_has_no_workers_is_said_plainly(
 ) -> None:
     with (
         pytest.raises(Unreachable, match="has no workers"),
-        connected(scheduler.url, str(root), 0.1),
+        connected(scheduler.url, Below(str(root)), 0.1),
     ):
         pass
     scheduler.stop()
     with (
         pytest.raises(Unreachable, match="No Dask scheduler answers"),
-        connected(scheduler.url, str(root), 0.1),
+        connected(scheduler.url, Below(str(root)), 0.1),
     ):
         pass
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from sickbay.contract.errors import BadInput, Unreachable
 from sickbay.scanner.cache.versions import versions
+from sickbay.scanner.where import Below, Place
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -38,12 +39,12 @@ class Cluster:
 
 
 @contextmanager
-def connected(url: str, root: str | None, patience: float = 10.0) -> Iterator[Cluster]:
+def connected(url: str, place: Place, patience: float = 10.0) -> Iterator[Cluster]:
     """Connect to a cluster.
 
     Args:
         url: ``dask://HOST:PORT`` of the scheduler.
-        root: the folder that the workers must see, where they read it themselves.
+        place: where the files are, which the workers must see as well.
         patience: seconds to wait for the scheduler, and for its first worker.
 
     Raises:
@@ -55,7 +56,7 @@ def connected(url: str, root: str | None, patience: float = 10.0) -> Iterator[Cl
     client = _client(f"tcp://{parts[1]}", patience)
     try:
         threads = _workers(client, url, patience)
-        _refuse_unfit(client, root)
+        _refuse_unfit(client, place.root if isinstance(place, Below) else None)
         executor = client.get_executor(pure=False, retries=_RETRIES)
         yield Cluster(executor, threads, partial(_alive, client))
     finally:

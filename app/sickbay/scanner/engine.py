@@ -13,7 +13,6 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import Depth, ScanRecord, SummaryRecord
@@ -29,9 +28,8 @@ from sickbay.scanner.sources.choose import AUTO, Choice, choose
 from sickbay.scanner.spool import Spool
 from sickbay.scanner.task import Setup
 from sickbay.scanner.trees import Tree
-from sickbay.scanner.trees.local import LocalTree
+from sickbay.scanner.trees.opened import opened
 from sickbay.scanner.walking import walk_into
-from sickbay.scanner.where import Below
 from sickbay.scanner.writing import note, write_out
 
 __all__ = ["Progress", "Step", "processors", "scan"]
@@ -66,7 +64,7 @@ def scan(
     """Scan one data set and write its records to ``sink``.
 
     Args:
-        root: the folder that holds the samples.
+        root: the folder that holds the samples, or a URL that fsspec reads.
         dataset: the data set's name.
         sink: where records go; it is finished at the end, aborted on any error.
         layout: one of ``LAYOUTS``, or ``auto``, which looks.
@@ -87,7 +85,7 @@ def scan(
         StorageFailed: the sink or the folder for temporary files cannot be written.
     """
     try:
-        tree = LocalTree(root)
+        tree = opened(root)
         name = _chosen(tree, chosen) if layout == AUTO else layout
         count = workers or processors()
         job = _Job(tree, count, setup or Setup(), progress, executor, command)
@@ -173,16 +171,16 @@ class _Job:
 
     @contextmanager
     def _checker(self) -> Iterator[Here | There]:
-        where = Below(str(Path(self.tree.where).absolute()))
+        place = self.tree.files
         with ExitStack() as stack:
             if self.executor is None:
-                yield stack.enter_context(Here(self.workers, self.setup, where, self.command))
+                yield stack.enter_context(Here(self.workers, self.setup, place, self.command))
                 return
-            there = partial(There, setup=self.setup, where=where, command=self.command)
+            there = partial(There, setup=self.setup, place=place, command=self.command)
             if not isinstance(self.executor, str):
                 yield stack.enter_context(there(self.executor, self.workers))
                 return
-            cluster = stack.enter_context(connected(self.executor, where.root))
+            cluster = stack.enter_context(connected(self.executor, place))
             yield stack.enter_context(
                 there(cluster.executor, cluster.threads, share=SHARE, alive=cluster.alive)
             )

@@ -21,7 +21,7 @@ from sickbay.scanner.evidence import Examined
 from sickbay.scanner.guard import Guards
 from sickbay.scanner.process import COMMAND
 from sickbay.scanner.task import Setup, Task
-from sickbay.scanner.where import Where
+from sickbay.scanner.where import Place
 
 Command: TypeAlias = tuple[str, ...]
 """How a child that decodes is started; each machine has its own interpreter."""
@@ -41,10 +41,10 @@ class Here:
     share = 1
 
     def __init__(
-        self, workers: int, setup: Setup, where: Where, command: Command | None = None
+        self, workers: int, setup: Setup, place: Place, command: Command | None = None
     ) -> None:
         self.ahead = workers * _AHEAD
-        self._where = where
+        self._place = place
         self._guards = Guards(workers, setup, command or COMMAND)
         self._threads = ThreadPoolExecutor(workers)
 
@@ -62,7 +62,7 @@ class Here:
 
     def submit(self, tasks: list[Task]) -> Wait:
         """Begin to check a batch."""
-        return self._threads.submit(self._guards.check, self._where, tasks).result
+        return self._threads.submit(checked, self._guards, self._place, tasks).result
 
 
 class There:
@@ -76,7 +76,7 @@ class There:
         executor: Executor,
         workers: int,
         setup: Setup,
-        where: Where,
+        place: Place,
         *,
         share: int = 1,
         alive: Callable[[], bool] = lambda: True,
@@ -86,9 +86,9 @@ class There:
         self.share = share
         self._alive = alive
         self._executor = executor
-        self._job = Job(json.dumps(setup.to_json()), where, versions(), command)
+        self._job = Job(json.dumps(setup.to_json()), place, versions(), command)
         self._open: set[Future[list[Examined]]] = set()
-        self._here = partial(Here, workers, setup, where, command)
+        self._here = partial(Here, workers, setup, place, command)
         self._instead: Here | None = None
 
     def __enter__(self) -> Self:
@@ -152,7 +152,7 @@ class Job:
     """What another process is told of a scan: how, where, by which versions, in which children."""
 
     setup: str
-    where: Where
+    place: Place
     versions: tuple[str, ...]
     command: Command | None
 
@@ -175,6 +175,11 @@ def check_elsewhere(job: Job, tasks: Sequence[Task]) -> list[Examined]:
     Raises:
         Unfit: other versions look into samples here, or the files cannot be seen from here.
     """
-    if versions() != job.versions or not job.where.reachable():
+    if versions() != job.versions or not job.place.reachable():
         raise Unfit
-    return _guards(job.setup, job.command or COMMAND).check(job.where, tasks)
+    return checked(_guards(job.setup, job.command or COMMAND), job.place, tasks)
+
+
+def checked(guards: Guards, place: Place, tasks: Sequence[Task]) -> list[Examined]:
+    """Bring the files here and check them."""
+    return [found for where, some in place.at_hand(tasks) for found in guards.check(where, some)]
