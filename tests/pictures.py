@@ -11,13 +11,16 @@ from PIL import Image
 
 
 def picture(seed: int = 0, size: tuple[int, int] = (160, 120), mode: str = "RGB") -> Image.Image:
-    """Soft shapes with grain over them, so that scan data fill the file evenly."""
+    """Soft shapes and two patches, grain over them, so that scan data fill the file evenly."""
     rng = np.random.default_rng(seed)
     width, height = size
     coarse = rng.uniform(30, 225, size=(max(2, height // 24), max(2, width // 24), 3))
     soft = Image.fromarray(coarse.astype(np.uint8)).resize(size, Image.Resampling.BICUBIC)
+    bare = np.array(soft, dtype=np.float64)
+    bare[height // 5 : 2 * height // 5, width // 5 : width // 2] -= 90
+    bare[height // 2 : 4 * height // 5, 3 * width // 5 : 4 * width // 5] += 90
     grain = rng.normal(scale=12, size=(height, width, 3))
-    pixels = np.clip(np.asarray(soft, dtype=np.float64) + grain, 0, 255).astype(np.uint8)
+    pixels = np.clip(bare + grain, 0, 255).astype(np.uint8)
     return Image.fromarray(pixels).convert(mode)
 
 

@@ -1,6 +1,6 @@
 """A picture and the annotation file beside it, checked in this process."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.pictures import jpeg
@@ -12,6 +12,8 @@ from sickbay.scanner.examine.kinds import EXAMINERS
 from sickbay.scanner.task import QUICK, Setup, Task
 
 PICTURE = jpeg(0, (160, 120))
+_LOOKS = {"image.dark", "image.light", "image.blurry", "image.low-information", "image.odd-aspect"}
+"""What is said of a drawn picture's looks is no matter of its annotations."""
 
 
 @dataclass
@@ -44,7 +46,9 @@ def checked(
     raw, beside = (name.encode() for name in names)
     contents = {raw: picture} if side is None else {raw: picture, beside: side}
     task = Task(raw, kind, beside, given)
-    made = Checked(EXAMINERS[kind](FilesGiven(contents), task, setup or Setup(), QUICK))
+    found = EXAMINERS[kind](FilesGiven(contents), task, setup or Setup(), QUICK)
+    kept = tuple(one for one in found.findings if one.code not in _LOOKS)
+    made = Checked(replace(found, findings=kept))
     for finding in made.examined.findings:
         if finding.file == names[1]:
             made.found.setdefault(finding.item, []).append(finding)

@@ -9,6 +9,7 @@ from sickbay.contract.finding import Finding, SampleRecord
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 from sickbay.scanner.checks.whole import FirstPass, Sample, WholeSet
+from sickbay.scanner.checks.whole.alike import MOST_COMPARISONS
 from sickbay.scanner.evidence import ArrayFacts, Examined, Traits
 
 
@@ -48,9 +49,11 @@ class Noted:
         split = path.partition("/")[0] if "/" in path else ""
         self.rows.append((path, split, label, kind, found, labels))
 
-    def said(self, policy: Policy | None = None) -> dict[str, list[Finding]]:
+    def said(
+        self, policy: Policy | None = None, most: int = MOST_COMPARISONS
+    ) -> dict[str, list[Finding]]:
         """Findings by path."""
-        with self.whole(policy) as whole:
+        with self.whole(policy, most) as whole:
             return {
                 row[0]: list(
                     whole.findings(Sample(number, _record(*row[:3], row[4]), row[3], row[4].arrays))
@@ -64,12 +67,14 @@ class Noted:
             return list(whole.set_findings())
 
     @contextmanager
-    def whole(self, policy: Policy | None = None) -> Iterator[WholeSet]:
+    def whole(
+        self, policy: Policy | None = None, most: int = MOST_COMPARISONS
+    ) -> Iterator[WholeSet]:
         """Look at the whole set."""
         first = FirstPass()
         for path, split, label, kind, found, labels in self.rows:
             first.note(path.encode(), split, label, kind, found, labels=labels)
-        whole = WholeSet(first, policy or Policy())
+        whole = WholeSet(first, policy or Policy(), most=most)
         try:
             yield whole
         finally:

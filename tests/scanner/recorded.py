@@ -53,7 +53,7 @@ class Recorded:
         return self.summary
 
 
-def scanned(root: Path, **options: Any) -> Recorded:
+def scanned(root: Path | str, **options: Any) -> Recorded:
     """Scan with one process and return what came."""
     sink = Recorded()
     scan(root, dataset="test", sink=sink, **{"workers": 1, **options})
@@ -63,6 +63,15 @@ def scanned(root: Path, **options: Any) -> Recorded:
 def codes(findings: Sequence[Any]) -> list[str]:
     """The codes, in order."""
     return [finding.code for finding in findings]
+
+
+def holding(made: Recorded) -> dict[str, list[str]]:
+    """Codes that hold samples, by path."""
+    return {
+        path: codes([one for one in sample.findings if one.severity == "block"])
+        for path, sample in made.samples.items()
+        if sample.held
+    }
 
 
 def said(data: bytes, suffix: str = ".jpg", setup: Setup | None = None) -> list[str]:

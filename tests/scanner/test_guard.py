@@ -14,7 +14,7 @@ from tests.scanner.recorded import codes
 
 from sickbay.contract.errors import Busy, SickbayError
 from sickbay.scanner import Guard, Guards, Limits, Setup, Task
-from sickbay.scanner.guard import Below
+from sickbay.scanner.where import Below
 
 SOUND = jpeg(1)
 

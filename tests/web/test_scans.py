@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ from tests.pictures import encoded, picture
 from tests.quarantine.factories import a_record, a_summary
 
 from sickbay.accounts.tables import Role, Scope
-from sickbay.contract.batch import pack
-from sickbay.contract.finding import SampleRecord, ScanRecord, SummaryRecord, to_line
+from sickbay.contract.batch import content_digest, pack
+from sickbay.contract.finding import Depth, SampleRecord, ScanRecord, SummaryRecord, to_line
+from sickbay.contract.policy import Policy
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.tables import Sample
 from sickbay.web.site import Site
@@ -177,3 +179,47 @@ def _samples(site: Site) -> int:
 def _held(site: Site) -> int:
     with site.database.reading() as session:
         return session.query(Sample).filter(Sample.path == "b.jpg").one().id
+
+
+def test_a_batch_that_says_what_is_known_is_repeated_by_its_content(
+    site: Site, scanner: TestClient
+) -> None:
+    first = begun(scanner)
+    scanner.put(f"{first}/batches/0", content=body(RECORDS))
+    finished(scanner, first, a_summary(RECORDS))
+    answer = scanner.post(SCANS, content=HEADER).json()
+    content = content_digest([to_line(record) for record in RECORDS], {})
+    assert answer["known"] == [content]
+
+    again = f"{SCANS}/{answer['key']}"
+    assert scanner.put(f"{again}/repeats/0", json={"content": content}).json() == {"next_batch": 1}
+    assert finished(scanner, again, a_summary(RECORDS)).status_code == 200
+    assert _samples(site) == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ({"content": "0" * 64}, 404),
+        ({"content": "0" * 65}, 422),
+        ({"content": 3}, 422),
+        ({}, 422),
+        ({"content": "0" * 64, "more": 1}, 422),
+        ([], 422),
+    ],
+)
+def test_what_is_no_repeat_is_refused(scanner: TestClient, said: Any, status: int) -> None:
+    assert scanner.put(f"{begun(scanner)}/repeats/0", json=said).status_code == status
+
+
+def test_a_header_may_be_longer_than_other_bodies_but_its_policy_is_a_known_one(
+    scanner: TestClient,
+) -> None:
+    names = tuple(f"class number {number}" for number in range(30_000))
+    policy = Policy(classes=names).to_json()
+    header = ScanRecord("pets", "imagefolder", names, policy, Depth.STRUCTURE)
+    assert scanner.post(SCANS, content=to_line(header)).status_code == 201
+    odd = replace(header, classes=(), policy={"min_size": 3})
+    refused = scanner.post(SCANS, content=to_line(odd))
+    assert refused.status_code == 422
+    assert "no key 'min_size'" in refused.text

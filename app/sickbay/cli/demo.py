@@ -61,7 +61,7 @@ def _show(chosen: "Settings", *, browser: bool) -> None:
     if new := not root.exists():
         typer.echo(f"Drawing a small data set in {root}, and damaging some of it …")
         data_set.make(root)
-        scan(root, DATASET, state=chosen.state)
+        scan(str(root), DATASET, no_cache=True, state=chosen.state)
     with stopping(), running(chosen) as server, _training(chosen, server.url, start=new):
         link = server.link()
         typer.echo(f"Log in once, within ten minutes: {link}")

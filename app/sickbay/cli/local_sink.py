@@ -24,18 +24,19 @@ class LocalSink:
     Args:
         database: the state's database.
         blobs: where thumbnails go.
-        root: the folder scanned; the server may show and release its files from there.
+        root: the folder scanned; the server may show and release its files from there. Nothing
+            where it is no folder of this machine.
         by: who scans.
         dataset: the name, checked before any file is read.
     """
 
     def __init__(
-        self, database: Database, blobs: Blobs, *, root: Path, by: str, dataset: str
+        self, database: Database, blobs: Blobs, *, root: Path | None, by: str, dataset: str
     ) -> None:
         data_sets.check_name(dataset)
         self._database = database
         self._blobs = blobs
-        self._root = str(root)
+        self._root = None if root is None else str(root)
         self._by = by
         self._dataset = dataset
         self._key = ""

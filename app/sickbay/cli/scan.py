@@ -19,22 +19,47 @@ from sickbay.cli.policy_options import (
     chosen,
 )
 from sickbay.cli.policy_options import said as policy_said
+from sickbay.cli.scan_options import (
+    CacheOption,
+    CpuSecondsOption,
+    DelimiterOption,
+    DepthOption,
+    ExecutorOption,
+    LabelColumnOption,
+    MemoryOption,
+    NoCacheOption,
+    PathColumnOption,
+    RunOptions,
+    TextColumnOption,
+    VerifyOption,
+    WorkersOption,
+    cache_said,
+    progress_bar,
+    tables,
+)
 from sickbay.cli.state import StateOption, settings, user
 from sickbay.contract.errors import BadInput
+from sickbay.contract.finding import Depth
 from sickbay.contract.policy import Policy
 
 if TYPE_CHECKING:
     from sickbay.cli.local_sink import LocalSink
     from sickbay.client.scan_upload import ServerSink
     from sickbay.contract.finding import SummaryRecord
-    from sickbay.scanner.engine import Progress, Step
     from sickbay.scanner.sink import Sink
     from sickbay.scanner.sources.choose import Choice
     from sickbay.scanner.task import Setup
 
+NOT_DECODED = (
+    "Nothing was decoded: damage inside a picture's data that leaves its structure whole, and "
+    "what only pixels show, was not looked for; --depth full does."
+)
+
 
 def scan(  # noqa: PLR0917 (options of a command line)
-    root: Annotated[Path, typer.Argument(help="Folder that holds the samples.", readable=False)],
+    root: Annotated[
+        str, typer.Argument(help="Folder that holds the samples, or a URL: s3://bucket/folder.")
+    ],
     dataset: Annotated[str, typer.Option(help="The data set's name.")],
     layout: Annotated[str, typer.Option(help="How it is laid out; auto looks and says.")] = "auto",
     server: Annotated[str | None, typer.Option(help="Send the records to this URL.")] = None,
@@ -44,9 +69,14 @@ def scan(  # noqa: PLR0917 (options of a command line)
     out: Annotated[
         Path | None, typer.Option(help="Write the records to this file.", readable=False)
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Decoding processes; one a processor by default.", min=1)
-    ] = None,
+    depth: DepthOption = Depth.FULL,
+    workers: WorkersOption = None,
+    cpu_seconds: CpuSecondsOption = None,
+    memory: MemoryOption = None,
+    executor: ExecutorOption = None,
+    cache: CacheOption = None,
+    no_cache: NoCacheOption = False,
+    verify_hashes: VerifyOption = False,
     policy: PolicyOption = None,
     num_classes: NumClassesOption = None,
     classes: ClassesOption = None,
@@ -54,41 +84,69 @@ def scan(  # noqa: PLR0917 (options of a command line)
     tokenizer: TokenizerOption = None,
     expect_shape: ExpectShapeOption = None,
     box_tolerance: BoxToleranceOption = None,
+    path_column: PathColumnOption = None,
+    label_column: LabelColumnOption = None,
+    text_column: TextColumnOption = None,
+    delimiter: DelimiterOption = None,
     state: StateOption = None,
 ) -> None:
     """Scan a data set and hold what would break or poison a training run."""
-    from sickbay.scanner.engine import scan as run
-
-    root = root.expanduser().absolute()
+    here, root = _place(root)
     wanted = PolicyOptions(
         policy, num_classes, classes, max_tokens, tokenizer, expect_shape, box_tolerance
     )
-    with (
-        _sink(root, dataset, server=server, token=token, out=out, state=state) as (sink, stored),
-        _progress() as progress,
-    ):
+    options = RunOptions(
+        workers, depth, cpu_seconds, memory, executor, cache, no_cache, verify_hashes
+    )
+    columns = tables(path_column, label_column, text_column, delimiter)
+    with _sink(here, dataset, server=server, token=token, out=out, state=state) as (sink, stored):
+        setup = options.setup(_policy(wanted, stored), tokenizer, columns)
+        summary = _run(root, dataset, layout, sink, setup, options=options)
+    typer.echo(said(summary))
+
+
+def _place(root: str) -> tuple[Path | None, str]:
+    """Return the root as a folder of this machine, if it is one, and as what is scanned."""
+    from sickbay.scanner.trees.opened import is_remote
+
+    if is_remote(root):
+        return None, root
+    here = Path(root.removeprefix("file://")).expanduser().absolute()
+    return here, str(here)
+
+
+def _policy(wanted: PolicyOptions, stored: Policy) -> Policy:
+    """Say on standard error what of the policy is not as by default, and return it."""
+    policy = chosen(wanted, stored)
+    if words := policy_said(policy):
+        typer.echo(words, err=True)
+    return policy
+
+
+def _run(
+    root: str, dataset: str, layout: str, sink: "Sink", setup: "Setup", *, options: RunOptions
+) -> "SummaryRecord":
+    from sickbay.scanner.engine import scan as run
+
+    cache = options.opened_cache()
+    with progress_bar() as progress:
         summary = run(
             root,
             dataset=dataset,
             sink=sink,
             layout=layout,
-            workers=workers,
-            setup=_setup(wanted, stored),
+            workers=options.workers,
+            setup=setup,
             progress=progress,
+            executor=options.executor,
             chosen=_say_chosen,
+            cache=cache,
         )
-    typer.echo(said(summary))
-
-
-def _setup(wanted: PolicyOptions, stored: Policy) -> "Setup":
-    """Say on standard error what of the policy is not as by default, and return it."""
-    from sickbay.scanner.task import Setup
-
-    policy = chosen(wanted, stored)
-    if words := policy_said(policy):
-        typer.echo(words, err=True)
-    tokenizer = None if wanted.tokenizer is None else wanted.tokenizer.expanduser().absolute()
-    return Setup(policy=policy, tokenizer=None if tokenizer is None else str(tokenizer))
+    for line in () if cache is None else cache_said(cache.counts):
+        typer.echo(line, err=True)
+    if options.depth is Depth.STRUCTURE:
+        typer.echo(NOT_DECODED, err=True)
+    return summary
 
 
 def _say_chosen(choice: "Choice") -> None:
@@ -112,7 +170,7 @@ def said(summary: "SummaryRecord") -> str:
 
 @contextmanager
 def _sink(
-    root: Path,
+    root: Path | None,
     dataset: str,
     *,
     server: str | None,
@@ -145,13 +203,14 @@ def _to_server(url: str, token: str | None) -> "ServerSink":
 
 
 @contextmanager
-def _into_state(root: Path, dataset: str, state: Path | None) -> "Iterator[LocalSink]":
+def _into_state(root: Path | None, dataset: str, state: Path | None) -> "Iterator[LocalSink]":
     from sickbay.blobs import Blobs
     from sickbay.cli.local_sink import LocalSink
     from sickbay.database.schema import open_database
 
     chosen = settings(state)
-    _refuse_state_below(root, chosen.state)
+    if root is not None:
+        _refuse_state_below(root, chosen.state)
     database = open_database(chosen.database)
     try:
         blobs = Blobs(chosen.blobs)
@@ -167,45 +226,3 @@ def _refuse_state_below(root: Path, state: Path) -> None:
             f"The state folder {state} lies in the data set's root {root}, which is never written "
             "to; give another with --state."
         )
-
-
-@contextmanager
-def _progress() -> "Iterator[Progress]":
-    """Show how far it is, the rate and the time left, on a terminal's standard error."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    from sickbay.scanner.engine import Step
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    # Where there is no terminal it would leave an empty line before what an error says.
-    shown = console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
-        task = bar.add_task("", total=None, rate="")
-
-        def report(step: "Step", done: int, found: int) -> None:
-            walking = step is Step.WALKING  # the total is known only once all are found
-            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
-            rate = f"{speed:,.0f}/s" if speed else ""
-            bar.update(
-                task,
-                description=step,
-                completed=found if walking else done,
-                total=None if walking else found,
-                rate=rate,
-            )
-
-        yield report

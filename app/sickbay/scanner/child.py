@@ -127,7 +127,8 @@ def _files(request: dict[str, Any], raw: bytes, limits: Limits) -> Iterator[File
     for name, size in request["contents"]:
         contents[name.encode("latin-1")] = raw[at : at + size]
         at += size
-    yield FilesGiven(contents)
+    faults = {name.encode("latin-1"): wire.to_findings(value) for name, value in request["faults"]}
+    yield FilesGiven(contents, faults)
 
 
 def _arm(setup: Setup) -> None:

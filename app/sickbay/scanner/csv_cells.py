@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _ALONE = re.compile(r"\r(?!\n?\Z)")
+_PLAIN = "0"
 _MOST_CHARACTERS = 1 << 24
 
 
@@ -20,20 +21,23 @@ class Dialect:
     Attributes:
         delimiter: stands between two cells.
         escape: stands before a quote that is one; nothing where quotes are doubled.
+        quoted: whether quotes mean anything; in many TSV files they are characters like others.
     """
 
     delimiter: str = ","
     escape: str | None = None
+    quoted: bool = True
 
     @property
     def cut(self) -> str:
-        """Both in one text."""
-        return self.delimiter + (self.escape or "")
+        """All of it in one text."""
+        return self.delimiter + (self.escape or "" if self.quoted else _PLAIN)
 
     @classmethod
     def of(cls, cut: str) -> "Dialect":
         """Read what ``cut`` gave."""
-        return cls(cut[0], cut[1:] or None)
+        rest = cut[1:]
+        return cls(cut[0], quoted=False) if rest == _PLAIN else cls(cut[0], rest or None)
 
 
 def cells(lines: Iterable[str], dialect: Dialect) -> list[str]:
@@ -51,7 +55,7 @@ def cells_of_line(line: str, dialect: Dialect) -> list[str]:
     Raises:
         Unbalanced: a quote is opened and not closed.
     """
-    if '"' not in line:
+    if '"' not in line or not dialect.quoted:
         return line.rstrip("\n").removesuffix("\r").split(dialect.delimiter)
     made = _read([line.rstrip("\n") + "\n"], dialect, strict=False)
     if made and made[-1].endswith("\n"):
@@ -61,7 +65,7 @@ def cells_of_line(line: str, dialect: Dialect) -> list[str]:
 
 def cells_of_row(text: str, dialect: Dialect) -> list[str]:
     """Take apart a row that was found whole, of one line or several."""
-    if '"' not in text and dialect.escape is None:
+    if not dialect.quoted or ('"' not in text and dialect.escape is None):
         return text.split(dialect.delimiter)
     try:
         return cells(physical(text) if "\n" in text else [text], dialect)

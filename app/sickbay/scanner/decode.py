@@ -9,10 +9,14 @@ from sickbay.contract.defects import Severity
 from sickbay.contract.finding import Finding
 from sickbay.scanner import jpeg, pillow, png
 from sickbay.scanner.checks.pictures import PICTURE_CHECKS
-from sickbay.scanner.evidence import Evidence, Examined, Fault
+from sickbay.scanner.checks.quality import QUALITY_CHECKS
+from sickbay.scanner.evidence import Evidence, Examined, Fault, Traits
 from sickbay.scanner.formats import HEAD_BYTES, sniff
 from sickbay.scanner.iso import fault_of
 from sickbay.scanner.limits import Limits
+from sickbay.scanner.looks import looks
+from sickbay.scanner.perceptual import perceptual_hash
+from sickbay.scanner.small import factor
 from sickbay.scanner.task import Setup
 from sickbay.scanner.thumbnail import thumbnail
 
@@ -56,6 +60,7 @@ def examine(
     kind = kind_of(data, suffix)
     evidence = Evidence()
     decode(data, kind, evidence, setup.limits, careful=careful)
+    _look_at(evidence)
     findings = setup.policy.applied([*_findings(evidence, suffix, setup), *annotations(evidence)])
     held = held or any(finding.severity is Severity.BLOCK for finding in findings)
     side = setup.limits.thumbnail_side
@@ -76,8 +81,20 @@ def examine(
     )
 
 
+def _look_at(evidence: Evidence) -> None:
+    """Measure how a sound picture looks; of a broken one it would tell of the damage."""
+    if evidence.small is None or not evidence.sound:
+        return
+    evidence.looks = looks(evidence.small)
+    small = evidence.small
+    across, down = evidence.width or 0, evidence.height or 0
+    times = factor(across, down)
+    size = min(small.width, across / times), min(small.height, down / times)
+    evidence.traits = Traits(perceptual_hash(small, size), evidence.looks.brightness)
+
+
 def _findings(evidence: Evidence, suffix: str, setup: Setup) -> Iterator[Finding]:
-    for check in PICTURE_CHECKS:
+    for check in (*PICTURE_CHECKS, *QUALITY_CHECKS):
         if (finding := check(evidence, suffix, setup)) is not None:
             yield finding
 

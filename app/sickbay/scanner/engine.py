@@ -9,19 +9,18 @@ records, whatever the executor and the number of workers.
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 
 from sickbay.contract.errors import BadInput
 from sickbay.contract.finding import Depth, ScanRecord, SummaryRecord
 from sickbay.scanner.cache import Cache, Earlier
 from sickbay.scanner.checking import Checking
 from sickbay.scanner.checks.whole import FirstPass
-from sickbay.scanner.executors import Here, There, processors
-from sickbay.scanner.guard import Below
+from sickbay.scanner.cluster import SHARE, connected
+from sickbay.scanner.executors import Command, Here, There, processors
 from sickbay.scanner.out import Out
 from sickbay.scanner.sink import Sink
 from sickbay.scanner.sources import layouts
@@ -29,7 +28,7 @@ from sickbay.scanner.sources.choose import AUTO, Choice, choose
 from sickbay.scanner.spool import Spool
 from sickbay.scanner.task import Setup
 from sickbay.scanner.trees import Tree
-from sickbay.scanner.trees.local import LocalTree
+from sickbay.scanner.trees.opened import opened
 from sickbay.scanner.walking import walk_into
 from sickbay.scanner.writing import note, write_out
 
@@ -57,23 +56,26 @@ def scan(
     workers: int | None = None,
     setup: Setup | None = None,
     progress: Progress | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
     chosen: Callable[[Choice], None] | None = None,
     cache: Cache | None = None,
+    command: Command | None = None,
 ) -> SummaryRecord:
     """Scan one data set and write its records to ``sink``.
 
     Args:
-        root: the folder that holds the samples.
+        root: the folder that holds the samples, or a URL that fsspec reads.
         dataset: the data set's name.
         sink: where records go; it is finished at the end, aborted on any error.
         layout: one of ``LAYOUTS``, or ``auto``, which looks.
         workers: decoding processes; as many as there are processors by default.
         setup: how to check: limits, policy and depth.
         progress: called now and then, see :data:`Progress`.
-        executor: runs the batches elsewhere; threads of this process by default.
+        executor: runs the batches elsewhere, or ``dask://HOST:PORT``; threads of this process by
+            default.
         chosen: called with the layout that ``auto`` chose, and why.
         cache: what earlier scans found, so that only what changed is read.
+        command: how to start the children that decode.
 
     Returns:
         The totals, as written to the sink.
@@ -83,9 +85,10 @@ def scan(
         StorageFailed: the sink or the folder for temporary files cannot be written.
     """
     try:
-        tree = LocalTree(root)
+        tree = opened(root)
         name = _chosen(tree, chosen) if layout == AUTO else layout
-        job = _Job(tree, workers or processors(), setup or Setup(), progress, executor)
+        count = workers or processors()
+        job = _Job(tree, count, setup or Setup(), progress, executor, command)
         with _opened(cache, tree, name, dataset) as earlier:
             return job.run(sink, dataset, name, earlier)
     except BaseException:
@@ -117,7 +120,8 @@ class _Job:
     workers: int
     setup: Setup
     progress: Progress | None
-    executor: Executor | None
+    executor: Executor | str | None
+    command: Command | None
     found: int = 0
     done: int = 0
 
@@ -142,10 +146,10 @@ class _Job:
 
     def walk(self, walked: Spool, layout: str, earlier: Earlier | None) -> None:
         """Find all samples, and the classes."""
-        source = layouts.layout(layout).read(self.tree, self.setup.policy)
+        source = layouts.source(layout, self.tree, self.setup.policy, self.setup.tables)
         keys = None if earlier is None else partial(earlier.keys, self.tree)
         self.found = walk_into(walked, source, self.setup.policy, self._walking, keys)
-        if not self.found:
+        if not self.found and next(walked.frames(), None) is None:
             raise BadInput(f"The folder {self.tree.where!r} is empty; there is nothing to scan.")
         self.setup = replace(self.setup, classes=source.classes)
         if earlier is not None:
@@ -165,11 +169,21 @@ class _Job:
             raise
         return first
 
-    def _checker(self) -> Here | There:
-        where = Below(str(Path(self.tree.where).absolute()))
-        if self.executor is None:
-            return Here(self.workers, self.setup, where)
-        return There(self.executor, self.workers, self.setup, where)
+    @contextmanager
+    def _checker(self) -> Iterator[Here | There]:
+        place = self.tree.files
+        with ExitStack() as stack:
+            if self.executor is None:
+                yield stack.enter_context(Here(self.workers, self.setup, place, self.command))
+                return
+            there = partial(There, setup=self.setup, place=place, command=self.command)
+            if not isinstance(self.executor, str):
+                yield stack.enter_context(there(self.executor, self.workers))
+                return
+            cluster = stack.enter_context(connected(self.executor, place))
+            yield stack.enter_context(
+                there(cluster.executor, cluster.threads, share=SHARE, alive=cluster.alive)
+            )
 
     def write(
         self, checked: Spool, first: FirstPass, out: Out, dataset: str, layout: str

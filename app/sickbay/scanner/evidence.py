@@ -4,17 +4,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from PIL import Image
+
 from sickbay.contract.finding import Finding
+from sickbay.scanner.looks import Looks
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a decoder proved to be wrong with the data, and whether it ran out of them."""
+    """What a decoder proved to be wrong with the data, and whether it ran out of them.
+
+    What is only ``likely`` is not proved: it comes from the pixels, is shown, and holds nothing.
+    """
 
     code: str
     message: str
     detail: Mapping[str, Any] = field(default_factory=dict)
     ran_out: bool = False
+    likely: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,8 @@ class ArrayFacts:
 class Evidence:
     """Facts of one picture as its decoder found them; sizes in pixels, ``trailing`` in bytes.
 
-    ``unchecked`` says that it was too large to decode in whole.
+    ``unchecked`` says that it was too large to decode in whole. ``small`` is the picture in grey,
+    up to eight times smaller, where it was decoded.
     """
 
     format: str | None = None
@@ -56,7 +64,14 @@ class Evidence:
     trailing: int = 0
     unchecked: bool = False
     fault: Fault | None = None
+    small: Image.Image | None = None
+    looks: Looks | None = None
     traits: Traits | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is proved against it."""
+        return self.fault is None or self.fault.likely
 
     @property
     def cut(self) -> bool:

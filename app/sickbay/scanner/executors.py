@@ -7,19 +7,27 @@ same answers.
 import atexit
 import json
 import os
-from collections.abc import Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from functools import cache, partial
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 from sickbay.contract.errors import SickbayError
+from sickbay.scanner.cache.versions import versions
 from sickbay.scanner.checking import Wait
 from sickbay.scanner.evidence import Examined
-from sickbay.scanner.guard import Guards, Where
+from sickbay.scanner.guard import Guards
+from sickbay.scanner.process import COMMAND
 from sickbay.scanner.task import Setup, Task
+from sickbay.scanner.where import Place
 
+Command: TypeAlias = tuple[str, ...]
+"""How a child that decodes is started; each machine has its own interpreter."""
 _AHEAD = 3  # batches in flight for each worker
+_LOOK_SECONDS = 5.0  # between two looks whether somebody still works at what we wait for
+_THREADS = 256  # of one process that an executor runs us in; a guard starts when it is needed
 
 
 def processors() -> int:
@@ -32,10 +40,12 @@ class Here:
 
     share = 1
 
-    def __init__(self, workers: int, setup: Setup, where: Where) -> None:
+    def __init__(
+        self, workers: int, setup: Setup, place: Place, command: Command | None = None
+    ) -> None:
         self.ahead = workers * _AHEAD
-        self._where = where
-        self._guards = Guards(workers, setup)
+        self._place = place
+        self._guards = Guards(workers, setup, command or COMMAND)
         self._threads = ThreadPoolExecutor(workers)
 
     def __enter__(self) -> Self:
@@ -52,7 +62,7 @@ class Here:
 
     def submit(self, tasks: list[Task]) -> Wait:
         """Begin to check a batch."""
-        return self._threads.submit(self._guards.check, self._where, tasks).result
+        return self._threads.submit(checked, self._guards, self._place, tasks).result
 
 
 class There:
@@ -62,14 +72,23 @@ class There:
     """
 
     def __init__(
-        self, executor: Executor, workers: int, setup: Setup, where: Where, *, share: int = 1
+        self,
+        executor: Executor,
+        workers: int,
+        setup: Setup,
+        place: Place,
+        *,
+        share: int = 1,
+        alive: Callable[[], bool] = lambda: True,
+        command: Command | None = None,
     ) -> None:
         self.ahead = workers * _AHEAD
         self.share = share
+        self._alive = alive
         self._executor = executor
-        self._job = json.dumps(setup.to_json()), where
+        self._job = Job(json.dumps(setup.to_json()), place, versions(), command)
         self._open: set[Future[list[Examined]]] = set()
-        self._here = partial(Here, workers, setup, where)
+        self._here = partial(Here, workers, setup, place, command)
         self._instead: Here | None = None
 
     def __enter__(self) -> Self:
@@ -96,8 +115,8 @@ class There:
     def _sent(self, tasks: list[Task]) -> "Future[list[Examined]] | None":
         """Give a batch to the executor, or nothing where it takes none any more."""
         try:
-            future = self._executor.submit(check_elsewhere, *self._job, tasks)
-        except RuntimeError:  # broken, or shut down
+            future = self._executor.submit(check_elsewhere, self._job, tasks)
+        except Exception:  # noqa: BLE001 (broken, shut down, or its scheduler is gone)
             return None
         self._open.add(future)
         return future
@@ -107,7 +126,7 @@ class There:
             if future is None:
                 break
             try:
-                return future.result()
+                return self._result(future)
             except SickbayError:
                 raise
             except Exception:  # noqa: BLE001 (whatever befell the worker; its batch is not lost)
@@ -119,15 +138,48 @@ class There:
             self._instead = self._here()
         return self._instead.submit(tasks)()
 
+    def _result(self, future: "Future[list[Examined]]") -> list[Examined]:
+        """Wait as long as there is anybody at work."""
+        while not wait((future,), _LOOK_SECONDS).done:
+            if not self._alive():
+                future.cancel()
+                raise Unfit
+        return future.result()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What another process is told of a scan: how, where, by which versions, in which children."""
+
+    setup: str
+    place: Place
+    versions: tuple[str, ...]
+    command: Command | None
+
 
 @cache
-def _guards(setup: str) -> Guards:
+def _guards(setup: str, command: Command) -> Guards:
     """Guards of a process that an executor runs us in; they end with it."""
-    guards = Guards(processors(), Setup.from_json(json.loads(setup)))
+    guards = Guards(_THREADS, Setup.from_json(json.loads(setup)), command)
     atexit.register(guards.close)
     return guards
 
 
-def check_elsewhere(setup: str, where: Where, tasks: Sequence[Task]) -> list[Examined]:
-    """Check a batch in whatever process this is."""
-    return _guards(setup).check(where, tasks)
+class Unfit(Exception):
+    """This process would find something else than the one that scans."""
+
+
+def check_elsewhere(job: Job, tasks: Sequence[Task]) -> list[Examined]:
+    """Check a batch in whatever process this is.
+
+    Raises:
+        Unfit: other versions look into samples here, or the files cannot be seen from here.
+    """
+    if versions() != job.versions or not job.place.reachable():
+        raise Unfit
+    return checked(_guards(job.setup, job.command or COMMAND), job.place, tasks)
+
+
+def checked(guards: Guards, place: Place, tasks: Sequence[Task]) -> list[Examined]:
+    """Bring the files here and check them."""
+    return [found for where, some in place.at_hand(tasks) for found in guards.check(where, some)]

@@ -13,11 +13,11 @@ A web server shares a :class:`Guards` among its threads.
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.errors import Busy
@@ -27,6 +27,7 @@ from sickbay.scanner.evidence import Examined
 from sickbay.scanner.limits import MIB
 from sickbay.scanner.process import COMMAND, CRASHED, GREEDY, LATE, Child, Death
 from sickbay.scanner.task import CAREFUL, HASH_ONLY, QUICK, Setup, Task
+from sickbay.scanner.where import Given, Where
 
 T = TypeVar("T")
 _SAID = {
@@ -34,39 +35,6 @@ _SAID = {
     LATE: "Checking this file took longer than allowed",
     GREEDY: "Checking this file took more memory than allowed",
 }
-
-
-class Where(Protocol):
-    """Where the files of some tasks are."""
-
-    def request(self, tasks: Sequence[Task]) -> tuple[dict[str, Any], bytes]:
-        """Return what a request for these tasks says of it, and the bytes that travel along."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Below:
-    """Files below a folder that the child opens itself."""
-
-    root: str
-
-    def request(self, _tasks: Sequence[Task]) -> tuple[dict[str, Any], bytes]:
-        """Name the folder."""
-        return {"root": os.fsencode(self.root).decode("latin-1")}, b""
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """Files whose bytes are here; the child needs no way to where they come from."""
-
-    contents: Mapping[bytes, bytes]
-
-    def request(self, tasks: Sequence[Task]) -> tuple[dict[str, Any], bytes]:
-        """Send along the bytes that the tasks need."""
-        wanted = dict.fromkeys(raw for task in tasks for raw in (task.raw, task.side) if raw)
-        sent = [(raw, self.contents[raw]) for raw in wanted if raw in self.contents]
-        names = [(raw.decode("latin-1"), len(data)) for raw, data in sent]
-        return {"contents": names}, b"".join(data for _, data in sent)
 
 
 class Guard:

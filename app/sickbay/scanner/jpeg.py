@@ -5,12 +5,12 @@ only SOF0 to SOF2 and SOF9 reach it. Strict mode at 1/8 scale finds what full st
 finds (measured on 500 pictures, four kinds of damage).
 """
 
-import simplejpeg
-
+from sickbay.scanner import shift, small
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.huffman import MAX_BYTES, Bad, Frame, check_scan
 from sickbay.scanner.markers import NEXT_MARKER, PROGRESSIVE, SEQUENTIAL, SOS, Walk, walk
 from sickbay.scanner.pillow import DECODED_BYTES, load_all
+from sickbay.scanner.turbo import Decoded, decode
 
 _STRICT = {0xC0, 0xC1, 0xC2, 0xC9}  # baseline to progressive, and sequential arithmetic
 _HUFFMAN = {0xC0, 0xC1, 0xC2}
@@ -22,6 +22,7 @@ _ENDS = ("remature end of JPEG file", "input file is empty")
 _RAN_OUT = "premature end of data segment"
 _SCAN_RULES = ("SOS parameters", "progression sequence")  # warnings about headers of scans
 _PIXELS_A_BYTE = 512  # a block of 64 pixels takes at least one bit
+_MEASURED_PIXELS = 16 << 20  # of three bytes; twice that while they are compared
 _MAKER_TRAILERS = (b"SEFH", b"\xff\xd8\xff")  # Samsung's; a further JPEG, as gain maps are
 
 
@@ -37,7 +38,7 @@ def examine(data: bytes, evidence: Evidence, *, careful: bool = False) -> None:
     if found.end is not None and found.pictures == 1:
         evidence.trailing = _trailing(data[found.end :].strip(_PADDING))
     evidence.unchecked = _too_large(found)
-    evidence.fault = _judged(data, found, careful=careful)
+    evidence.fault = _judged(data, found, evidence, careful=careful)
 
 
 def _too_large(found: Walk) -> bool:
@@ -51,7 +52,7 @@ def _trailing(rest: bytes) -> int:
     return 0 if rest.startswith(_MAKER_TRAILERS) else len(rest)
 
 
-def _judged(data: bytes, found: Walk, *, careful: bool) -> Fault | None:
+def _judged(data: bytes, found: Walk, evidence: Evidence, *, careful: bool) -> Fault | None:
     if not found.frame or not found.scans:
         return _without_picture(data, found)
     if found.frame in _HUFFMAN and found.width * found.height > _PIXELS_A_BYTE * len(data):
@@ -60,52 +61,73 @@ def _judged(data: bytes, found: Walk, *, careful: bool) -> Fault | None:
     if _too_large(found):
         return _later_scans(data, found)
     if careful or found.frame not in _STRICT or found.precision != 8:  # noqa: PLR2004 (bits)
-        return _by_pillow(data, found)
-    return _by_turbo(data, found)
+        return _by_pillow(data, found, evidence)
+    return _by_turbo(data, found, evidence)
 
 
-def _by_turbo(data: bytes, found: Walk) -> Fault | None:
+def _by_turbo(data: bytes, found: Walk, evidence: Evidence) -> Fault | None:
     """Decode strictly; where the headers are untidy, once more with clean ones.
 
     Strict mode stops at the first warning, so stray bytes in the headers would hide what is
     behind them.
     """
-    first = _decoded(data if found.end is not None else data + b"\xff\xd9", found)
-    if first is None:
-        return _later_scans(data, found)
-    second = _decoded(found.clean(data), found)
-    if second is None:
-        return _later_scans(data, found)
-    if second != first and any(word in second for word in _SCAN_RULES):
-        return _loaded(data)
-    return _classified(data, found, second)
+    times = small.factor(found.width, found.height)
+    whole = data if found.end is not None else data + b"\xff\xd9"
+    first = decode(whole, found, times)
+    if first.pixels is not None:
+        return _later_scans(data, found) or _looked_at(whole, found, first, evidence)
+    whole = found.clean(data)
+    second = decode(whole, found, times)
+    if second.pixels is not None:
+        return _later_scans(data, found) or _looked_at(whole, found, second, evidence)
+    if second.warning != first.warning and any(word in second.warning for word in _SCAN_RULES):
+        return _loaded(data, evidence)
+    return _classified(data, found, second.warning, evidence)
 
 
-def _decoded(data: bytes, found: Walk, *, strict: bool = True) -> str | None:
-    """Decode to grey at 1/8 and return the first warning: all data are read, little else done.
-
-    Raises:
-        MemoryError: libjpeg-turbo ran into the memory limit.
-    """
-    colours = "CMYK" if found.components == 4 else "GRAY"  # noqa: PLR2004 (CMYK has no way to grey)
-    try:
-        simplejpeg.decode_jpeg(
-            data, colorspace=colours, min_height=1, min_width=1, min_factor=8, strict=strict
-        )
-    except ValueError as error:
-        if "nsufficient memory" in str(error):
-            raise MemoryError from None
-        return str(error)
-    return None
+def _looked_at(data: bytes, found: Walk, decoded: Decoded, evidence: Evidence) -> Fault | None:
+    """Look at what was decoded without a warning."""
+    if decoded.pixels is None:
+        return None
+    evidence.small = small.of_pixels(decoded.pixels)
+    if found.components not in (1, 3):
+        return None
+    side = 8 // small.factor(found.width, found.height)  # of a block
+    if not shift.suspicious(shift.blocks(decoded.pixels, side), found.unit):
+        return None
+    return _shifted(data, found)
 
 
-def _classified(data: bytes, found: Walk, warning: str) -> Fault | None:
+def _shifted(data: bytes, found: Walk) -> Fault | None:
+    """Look for a shift in all pixels, or in as many as memory allows."""
+    times = next(
+        times
+        for times in (1, 2, 4, 8)
+        if found.width * found.height <= _MEASURED_PIXELS * times**2 or times == 8  # noqa: PLR2004 (the smallest)
+    )
+    pixels = decode(data, found, times, strict=False).pixels
+    across, down = found.unit
+    unit = (8 // times * across, 8 // times * down)
+    stair = None if pixels is None else shift.find(pixels, unit)
+    if stair is None or stair.certainty < shift.LIKELY:
+        return None
+    row, levels = stair.row * times, round(abs(stair.height))
+    way = "brighter" if stair.height > 0 else "darker"
+    return Fault(
+        "image.damaged",
+        f"From pixel row {row} on it is {levels} grey values {way}, as one wrong byte makes it.",
+        {"row": row, "column": stair.column * times, "certainty": round(stair.certainty, 2)},
+        likely=stair.certainty < shift.CERTAIN,
+    )
+
+
+def _classified(data: bytes, found: Walk, warning: str, evidence: Evidence) -> Fault | None:
     if any(word in warning for word in _REFUSED):
-        return _by_pillow(data, found)
+        return _by_pillow(data, found, evidence)
     if found.end is None or any(word in warning for word in _ENDS):
         return _cut(data, found, warning)
-    if _decoded(found.clean(data), found, strict=False) is not None:
-        return _by_pillow(data, found)
+    if decode(found.clean(data), found, 8, strict=False).pixels is None:
+        return _by_pillow(data, found, evidence)
     message = f"The JPEG data are wrong: {warning}."
     return Fault("image.damaged", message, ran_out=_RAN_OUT in warning)
 
@@ -126,6 +148,9 @@ def _later_scans(data: bytes, found: Walk) -> Fault | None:
     """
     if found.broken_segment:
         return _cut(data, found, "a segment goes on beyond the end of the file")
+    if found.stray:
+        stray = f"{found.stray} bytes between its scans belong to none"
+        return Fault("image.damaged", f"The JPEG data are wrong: {stray}.")
     if any(found.missing_bits.values()):
         return Fault("image.truncated", "Later scans of the progressive JPEG are missing.")
     return None
@@ -139,11 +164,11 @@ def _without_picture(data: bytes, found: Walk) -> Fault:
     return Fault("image.undecodable", "The JPEG has no frame header.")
 
 
-def _by_pillow(data: bytes, found: Walk) -> Fault | None:
+def _by_pillow(data: bytes, found: Walk, evidence: Evidence) -> Fault | None:
     """Judge by a full decode: some valid JPEGs are beyond libjpeg-turbo's simple interface."""
     if found.bad_scan:
         return Fault("image.damaged", f"The JPEG data are wrong: {found.bad_scan}.")
-    fault = _loaded(data)
+    fault = _loaded(data, evidence)
     if fault is None:
         return _by_hand(data, found) or _later_scans(data, found)
     if found.frame in _RARE or found.precision != 8:  # noqa: PLR2004 (bits)
@@ -173,5 +198,8 @@ def _by_hand(data: bytes, found: Walk) -> Fault | None:
     return None
 
 
-def _loaded(data: bytes) -> Fault | None:
-    return load_all(data, "JPEG", Evidence(), frames=1)
+def _loaded(data: bytes, evidence: Evidence) -> Fault | None:
+    loaded = Evidence()
+    fault = load_all(data, "JPEG", loaded, frames=1)
+    evidence.small = loaded.small
+    return fault

@@ -16,7 +16,11 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD9)})  # markers without a length
 
 @dataclass(slots=True)
 class Walk:
-    """What the markers say; positions in bytes from the start of the file."""
+    """What the markers say; positions in bytes from the start of the file.
+
+    ``factors`` are sampling factors, across and down, of each component; ``stray`` counts bytes
+    between segments behind the first scan.
+    """
 
     frame: int = 0
     precision: int = 8
@@ -24,16 +28,26 @@ class Walk:
     height: int = 0
     components: int = 0
     component_ids: tuple[int, ...] = ()
+    factors: tuple[tuple[int, int], ...] = ()
     orientation: int = 1
     pictures: int = 1
     end: int | None = None
     scans: int = 0
     scan_components: int = 0
+    interleaved: bool = False
+    stray: int = 0
     bad_scan: str = ""
     broken_segment: bool = False
     needed: list[tuple[int, int]] = field(default_factory=lambda: [(0, 2)])
     samples_a_pixel: float = 1.0
     missing_bits: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    @property
+    def unit(self) -> tuple[int, int]:
+        """Blocks in a coded unit of the first scan, across and down."""
+        if not self.interleaved:
+            return 1, 1
+        return max(both[0] for both in self.factors), max(both[1] for both in self.factors)
 
     def clean(self, data: bytes) -> bytes:
         """Build the file anew from what a decoder cannot do without."""
@@ -43,7 +57,9 @@ class Walk:
 def walk(data: bytes) -> Walk:
     """Read all markers up to the end marker, or to where the data stop."""
     found, at = Walk(), 2
-    while (at := data.find(b"\xff", at)) >= 0:
+    while (start := data.find(b"\xff", at)) >= 0:
+        found.stray += start - at if found.scans else 0
+        at = start
         while data[at : at + 1] == b"\xff":
             at += 1
         if at >= len(data):
@@ -95,8 +111,9 @@ def _read_frame(marker: int, body: bytes, found: Walk) -> None:
     found.height, found.width = int.from_bytes(body[1:3], "big"), int.from_bytes(body[3:5], "big")
     found.components = body[5]
     found.component_ids = tuple(body[6 : 6 + 3 * body[5] : 3])
-    factors = [(both >> 4) * (both & 15) for both in body[7 : 7 + 3 * body[5] : 3]]
-    found.samples_a_pixel = sum(factors) / max([1, *factors])
+    found.factors = tuple((both >> 4, both & 15) for both in body[7 : 7 + 3 * body[5] : 3])
+    samples = [across * down for across, down in found.factors]
+    found.samples_a_pixel = sum(samples) / max([1, *samples])
     if marker == PROGRESSIVE:
         found.missing_bits = {(component, 0): 99 for component in found.component_ids}
 
@@ -105,6 +122,8 @@ def _read_scan(body: bytes, found: Walk) -> None:
     """Check what a scan says of itself; for progressive frames note what it brings."""
     found.scans += 1
     found.scan_components = count = body[0] if body else 0
+    if found.scans == 1:
+        found.interleaved = 1 < count == found.components
     if len(body) < 4 + 2 * count:
         found.bad_scan = "a scan's header is too short"
         return

@@ -8,7 +8,7 @@ from functools import cache, partial
 
 from PIL import Image, TiffImagePlugin, UnidentifiedImageError
 
-from sickbay.scanner import gif, iso, webp
+from sickbay.scanner import gif, iso, small, webp
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import MOST, UPRIGHT
 
@@ -63,6 +63,8 @@ def load_all(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> Faul
             for at in range(_frames_to_decode(evidence, frames)):
                 image.seek(at)
                 image.load()
+                if at == 0:
+                    evidence.small = small.of_image(image)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 (decoders raise whatever they like, even SyntaxError)

@@ -6,133 +6,25 @@ against what the header states, so that a picture of any size costs no memory an
 itself by its surplus.
 """
 
-import struct
 import zlib
 from dataclasses import dataclass, field
 
+from PIL import Image
+
+from sickbay.scanner import small
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import orientation
 from sickbay.scanner.limits import MIB
+from sickbay.scanner.pillow import opened
+from sickbay.scanner.png_data import PIECE, Header, Stream, Wrong, bomb, damaged, read_header
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-_DEPTHS = {0: {1, 2, 4, 8, 16}, 2: {8, 16}, 3: {1, 2, 4, 8}, 4: {8, 16}, 6: {8, 16}}
 _GREY_MODES = {1: "1", 16: "I;16"}  # as Pillow names them, by depth
 _MODES = {0: "L", 2: "RGB", 3: "P", 4: "LA", 6: "RGBA"}
-_ADAM7 = (
-    (0, 0, 8, 8),
-    (4, 0, 8, 8),
-    (0, 4, 4, 8),
-    (2, 0, 4, 4),
-    (0, 2, 2, 4),
-    (1, 0, 2, 2),
-    (0, 1, 1, 2),
-)
-_PIECE = 1 * MIB
-_MAX_FILTER = 4
-_TOO_LONG = 1 << 31
-_SURPLUS = 1 * MIB  # inflated bytes behind the last row that are sloppiness, not a bomb
+_AFTER_HEADER = 33  # bytes of signature and header chunk
+_KEPT_BYTES, _KEPT_PIXELS = 64 * MIB, 24 * MIB  # of data that are kept to be looked at
 _TEXT_CAP = 64 * MIB  # inflated metadata of one chunk; ICC profiles and XMP stay far below
 _COMPRESSED = {b"zTXt", b"iTXt", b"iCCP"}
-
-
-class Wrong(Exception):
-    """Raised within this module to end the walk with a fault."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
-
-
-@dataclass(slots=True)
-class _Header:
-    width: int
-    height: int
-    depth: int
-    colour: int
-    interlaced: bool
-
-    def rows(self, width: int, height: int) -> list[tuple[int, int]]:
-        """(bytes of a row with its filter byte, number of rows) of each pass."""
-        bits = self.depth * _CHANNELS[self.colour]
-        sizes = (
-            [(-(-(width - x) // dx), -(-(height - y) // dy)) for x, y, dx, dy in _ADAM7]
-            if self.interlaced
-            else [(width, height)]
-        )
-        return [(1 + -(-w * bits // 8), h) for w, h in sizes if w > 0 and h > 0]
-
-
-@dataclass(slots=True)
-class _Stream:
-    """Pixel data of one frame, inflated as they come and thrown away."""
-
-    passes: list[tuple[int, int]]
-    budget: int
-    inflate: "zlib._Decompress" = field(default_factory=zlib.decompressobj)
-    seen: int = 0
-    bad_filter: bool = False
-
-    @property
-    def expected(self) -> int:
-        return sum(row * count for row, count in self.passes)
-
-    def feed(self, data: bytes) -> None:
-        """Inflate and count.
-
-        Raises:
-            Wrong: the stream is broken, or goes on far beyond the last row.
-        """
-        while data and self.seen < self.budget:
-            try:
-                piece = self.inflate.decompress(data, _PIECE)
-            except zlib.error as error:
-                raise Wrong(_damaged(f"its compressed data are broken ({error})")) from None
-            self._count(piece)
-            data = self.inflate.unconsumed_tail
-
-    def _count(self, piece: bytes) -> None:
-        self._look_at_filters(piece)
-        self.seen += len(piece)
-        if self.seen > 2 * self.expected + _SURPLUS:
-            raise Wrong(
-                _bomb(f"pixel data of {self.expected} bytes inflate to {self.seen} and more")
-            )
-
-    def _look_at_filters(self, piece: bytes) -> None:
-        """The first byte of each row names its filter; there are five."""
-        start, base = self.seen, 0
-        for row, count in self.passes:
-            stop = base + row * count
-            if start < stop and start + len(piece) > base:
-                offset = (base - start) % row if start > base else base - start
-                first = piece[offset : stop - start : row]
-                self.bad_filter |= bool(first) and max(first) > _MAX_FILTER
-            base = stop
-
-    def fault(self) -> Fault | None:
-        """What is wrong once all data have come."""
-        if self.seen >= self.budget or not self.seen:
-            return None
-        if self.seen < self.expected:
-            return Fault(
-                "image.truncated",
-                "The pixel data of the PNG end early.",
-                {"expected_bytes": self.expected, "found_bytes": self.seen},
-            )
-        if self.bad_filter:
-            return _damaged("a row names a filter that does not exist")
-        if self.seen == self.expected and not self.inflate.eof:
-            return Fault("image.truncated", "The compressed data of the PNG lack their end.")
-        return None
-
-
-def _damaged(what: str) -> Fault:
-    return Fault("image.damaged", f"The PNG is wrong: {what}.")
-
-
-def _bomb(what: str) -> Fault:
-    return Fault("image.bomb", f"The PNG inflates too far: {what}.")
 
 
 @dataclass(slots=True)
@@ -140,10 +32,11 @@ class _Walk:
     data: bytes
     evidence: Evidence
     budget: int
-    header: _Header | None = None
-    stream: _Stream | None = None
+    header: Header | None = None
+    stream: Stream | None = None
     faults: list[Fault] = field(default_factory=list)
-    palette: bool = False
+    palette: bytes = b""
+    kept: list[bytes] = field(default_factory=list)
     main_done: bool = False
     ended: bool = False
 
@@ -166,14 +59,14 @@ class _Walk:
             raise Wrong(_cut(kind, end - len(self.data)))
         if zlib.crc32(view[at + 4 : at + 8 + length]) != int.from_bytes(view[end - 4 : end], "big"):
             self.faults.append(
-                _damaged(f"the checksum of chunk {kind.decode('latin-1')!r} does not fit")
+                damaged(f"the checksum of chunk {kind.decode('latin-1')!r} does not fit")
             )
         self._take(kind, bytes(body))
         return end
 
     def _take(self, kind: bytes, body: bytes) -> None:
         if kind == b"IHDR" and self.header is None:
-            self._read_header(body)
+            self._take_header(body)
         elif self.header is None:
             raise Wrong(Fault("image.undecodable", "The PNG does not begin with its header chunk."))
         elif kind in (b"IDAT", b"fdAT"):
@@ -181,7 +74,7 @@ class _Walk:
         elif kind == b"fcTL":
             self._frame(body)
         elif kind == b"PLTE":
-            self.palette = True
+            self.palette = body
         elif kind == b"acTL":
             self.evidence.frames = max(1, int.from_bytes(body[:4], "big"))
         elif kind == b"eXIf":
@@ -191,12 +84,14 @@ class _Walk:
         elif kind == b"IEND":
             self.ended = True
 
-    def _read_header(self, body: bytes) -> None:
-        self.header = header = _header(body)
+    def _take_header(self, body: bytes) -> None:
+        self.header = header = read_header(body)
         self.evidence.width, self.evidence.height = header.width, header.height
         grey = _GREY_MODES.get(header.depth) if header.colour == 0 else None
         self.evidence.mode = grey or _MODES[header.colour]
-        self.stream = _Stream(header.rows(header.width, header.height), self.budget)
+        self.stream = stream = Stream(header.rows(header.width, header.height), self.budget)
+        if stream.expected <= _KEPT_BYTES and header.width * header.height <= _KEPT_PIXELS:
+            stream.kept = self.kept
 
     def _pixels(self, kind: bytes, body: bytes) -> None:
         if self.stream is not None:
@@ -210,8 +105,8 @@ class _Walk:
         self._close_stream()
         width, height = int.from_bytes(body[4:8], "big"), int.from_bytes(body[8:12], "big")
         if not (0 < width <= self.header.width and 0 < height <= self.header.height):
-            raise Wrong(_damaged("a frame is larger than the picture"))
-        self.stream = _Stream(self.header.rows(width, height), self.budget)
+            raise Wrong(damaged("a frame is larger than the picture"))
+        self.stream = Stream(self.header.rows(width, height), self.budget)
 
     def _close_stream(self) -> None:
         if self.stream is not None:
@@ -239,27 +134,25 @@ def examine(data: bytes, evidence: Evidence, *, budget: int) -> None:
     except Wrong as wrong:
         walk.faults.append(wrong.fault)
     evidence.fault = walk.faults[0] if walk.faults else None
+    if evidence.fault is None and walk.kept:
+        evidence.small = _small(data[len(SIGNATURE) : _AFTER_HEADER], walk)
 
 
-def _header(body: bytes) -> _Header:
-    """Read the header chunk as the standard has it (PNG 3rd edition, 11.2.1).
+def _small(header: bytes, walk: _Walk) -> Image.Image | None:
+    """Make the picture small from its inflated data, which need not be inflated again.
 
-    Raises:
-        Wrong: it states what no picture can be.
+    Pillow takes them as stored blocks and undoes the filters; it checks no checksum of pixel data.
     """
-    try:
-        width, height, depth, colour, *methods, interlace = struct.unpack(">IIBBBBB", body)
-    except struct.error:
-        raise Wrong(_impossible("is not of 13 bytes")) from None
-    if not 0 < width < _TOO_LONG or not 0 < height < _TOO_LONG:
-        raise Wrong(_impossible(f"states {width} x {height} pixels"))
-    if depth not in _DEPTHS.get(colour, ()) or any(methods) or interlace > 1:
-        raise Wrong(_impossible("names a depth, colour or method that does not exist"))
-    return _Header(width, height, depth, colour, bool(interlace))
+    palette = _chunk(b"PLTE", walk.palette) if walk.palette else b""
+    stored = zlib.compress(b"".join(walk.kept), 0)
+    pixels = len(stored).to_bytes(4, "big") + b"IDAT" + stored + bytes(4)
+    with opened(SIGNATURE + header + palette + pixels + _chunk(b"IEND", b""), "PNG") as image:
+        return small.of_image(image)
 
 
-def _impossible(what: str) -> Fault:
-    return Fault("image.undecodable", f"The header of the PNG {what}.")
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    checksum = zlib.crc32(kind + body).to_bytes(4, "big")
+    return len(body).to_bytes(4, "big") + kind + body + checksum
 
 
 def _cut(kind: bytes, lacking: int) -> Fault:
@@ -287,9 +180,9 @@ def _check_text(data: bytes) -> None:
     inflate, size, left = zlib.decompressobj(), 0, data
     while left and size <= _TEXT_CAP:
         try:
-            size += len(inflate.decompress(left, _PIECE))
+            size += len(inflate.decompress(left, PIECE))
         except zlib.error:
             return
         left = inflate.unconsumed_tail
     if size > _TEXT_CAP:
-        raise Wrong(_bomb(f"metadata of {len(data)} bytes inflate to over {_TEXT_CAP}"))
+        raise Wrong(bomb(f"metadata of {len(data)} bytes inflate to over {_TEXT_CAP}"))

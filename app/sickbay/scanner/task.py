@@ -6,6 +6,7 @@ from typing import Any
 
 from sickbay.contract.policy import Policy
 from sickbay.scanner.limits import Limits
+from sickbay.scanner.table_options import TableOptions
 
 FULL, STRUCTURE = "full", "structure"
 QUICK, CAREFUL, HASH_ONLY = range(3)
@@ -22,6 +23,7 @@ class Setup:
         depth: ``full`` decodes, ``structure`` does not.
         classes: names of the classes, where the layout has them.
         tokenizer: path of the tokenizer file that counts tokens.
+        tables: which columns are what, where a person said so.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -29,6 +31,7 @@ class Setup:
     depth: str = FULL
     classes: tuple[str, ...] = ()
     tokenizer: str | None = None
+    tables: TableOptions | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON can carry it."""
@@ -38,6 +41,7 @@ class Setup:
             "depth": self.depth,
             "classes": list(self.classes),
             "tokenizer": self.tokenizer,
+            "tables": None if self.tables is None else asdict(self.tables),
         }
 
     @classmethod
@@ -49,6 +53,7 @@ class Setup:
             depth=value["depth"],
             classes=tuple(value["classes"]),
             tokenizer=value["tokenizer"],
+            tables=None if value["tables"] is None else TableOptions(**value["tables"]),
         )
 
 

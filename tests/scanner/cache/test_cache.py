@@ -18,8 +18,8 @@ from tests.scanner.recorded import scanned
 
 from sickbay.contract.errors import BadInput
 from sickbay.contract.policy import Policy
-from sickbay.scanner import NdjsonSink, Setup, scan
-from sickbay.scanner.cache import SETTLED, Cache, Counts
+from sickbay.scanner import Examined, NdjsonSink, Setup, scan
+from sickbay.scanner.cache import SETTLED, Cache, Counts, Earlier
 
 LATER = 10**12
 """Nanoseconds: so much later than any file was written."""
@@ -312,6 +312,37 @@ def test_a_cache_is_for_its_owner_alone(desk: Desk) -> None:
     (desk.work / "cache").chmod(0o777)
     with pytest.raises(BadInput, match="others may write"):
         desk.cached()
+
+
+def test_content_that_changed_under_the_same_key_is_told_where_all_is_read_again(
+    tmp_path: Path,
+) -> None:
+    def opened(*, verify: bool) -> Earlier:
+        found = Earlier(tmp_path, Counts(), began=10**18, verify=verify)
+        found.begin(Setup())
+        return found
+
+    name, keys = b"a.jpg", [(1, 2, 3, 4, 5)]
+    before, after = (Examined(size=3, sha256=letter * 64) for letter in "ab")
+    first = opened(verify=False)
+    signature, known = first.find(name, "picture", keys, b"task")
+    assert known is None
+    assert first.came(name, signature, before) is before
+    first.close()
+    again = opened(verify=True)
+    assert again.find(name, "picture", keys, b"task") == (signature, None)
+    (finding,) = again.came(name, signature, after).findings
+    assert (finding.code, finding.severity) == ("file.changed", "block")
+    assert finding.detail == {"before": "a" * 64}
+    again.close()
+    assert opened(verify=False).find(name, "picture", keys, b"task") == (signature, before)
+
+
+def test_reading_all_again_finds_nothing_where_nothing_changed(desk: Desk) -> None:
+    desk.cached()
+    cache = desk.cache(verify=True)
+    assert desk.scan(cache) == desk.scan(None)
+    assert cache.counts.read == 8
 
 
 def test_a_cache_in_the_data_set_is_refused(desk: Desk) -> None:

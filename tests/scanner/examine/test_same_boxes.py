@@ -69,7 +69,8 @@ def of_coco(rows: Sequence[Box], root: Path) -> Verdict:
     )
     task = Task(sample.raw, sample.kind, sample.side, sample.given)
     found = EXAMINERS[task.kind](FilesGiven({b"a.jpg": PICTURE}), task, Setup(), QUICK).findings
-    return {(int((one.item or "0").split()[-1]), one.code) for one in (*sample.findings, *found)}
+    told = (one for one in (*sample.findings, *found) if one.item is not None)
+    return {(int(str(one.item).split()[-1]), one.code) for one in told}
 
 
 @given(rows=repeated)

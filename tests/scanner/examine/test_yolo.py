@@ -170,7 +170,8 @@ def test_a_file_larger_than_any_picture_needs_is_not_parsed() -> None:
 
 
 def test_one_endless_line_is_one_finding() -> None:
-    assert read(b"0 " * 400_000).codes("line 1") == ["label.malformed"]
+    for data in (b"0 " * 400_000, b"0.123456 " * 1_000_000):
+        assert read(data).codes("line 1") == ["label.malformed"]
 
 
 def test_too_many_objects_are_one_finding_and_the_rest_is_checked() -> None:

@@ -263,3 +263,24 @@ def test_a_corruption_of_one_line_touches_no_other(
     lines[at] = lines[at][:place] + junk + lines[at][place:]
     write(root, "data.jsonl", b"\n".join(lines))
     assert set(told(walked(root))) <= {f"line {at + 1}"}
+
+
+def test_conversations_about_pictures_are_samples_beside_their_pictures(tmp_path: Path) -> None:
+    write(tmp_path, "images/a.jpg", PICTURE)
+    write(tmp_path, "images/b.jpg", PICTURE)
+    chat = [{"from": "human", "value": "<image>"}, {"from": "gpt", "value": "A cat"}]
+    rows = [{"image": name, "conversations": chat} for name in ("a.jpg", "z.jpg", "../x.jpg")]
+    write(tmp_path, "chat.jsonl", "\n".join(map(json.dumps, rows)).encode())
+    items = walked(tmp_path)
+    assert list(found(items)) == [
+        *(f"chat.jsonl#line=00000000{number}" for number in (1, 2, 3)),
+        "images/a.jpg",
+    ]
+    assert told(items) == {"line 2": ["file.missing"], "line 3": ["file.unsafe-path"]}
+    assert [item.raw for item in items if isinstance(item, Skipped)] == [b"images/b.jpg"]
+
+
+def test_a_file_of_broken_lines_is_told_line_by_line(tmp_path: Path) -> None:
+    lines = [b'{"text":' + b"[" * 200_000] * 5
+    codes_ = lines_of(lines, tmp_path)
+    assert codes_ == {f"line {number}": ["annotation.malformed"] for number in range(1, 6)}

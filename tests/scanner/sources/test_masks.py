@@ -39,6 +39,12 @@ PAIRS = [
     ("train/cats/a.png", "train_labels/cats/a_L.png"),
     ("JPEGImages/a.jpg", "SegmentationClass/a.png"),
     ("a.jpg", "a_mask.png"),
+    ("deep/1_sat.jpg", "deep/1_mask.png"),
+    ("image/a_image.png", "label/a_label.png"),
+    (
+        "leftImg8bit/train/ulm/ulm_0_leftImg8bit.png",
+        "gtFine/train/ulm/ulm_0_gtFine_labelTrainIds.png",
+    ),
     ("deep/down/ISIC_1.jpg", "deep/down/ISIC_1_segmentation.png"),
 ]
 
@@ -50,7 +56,7 @@ def test_a_mask_is_found_by_its_name(tmp_path: Path, picture: str, mask: str) ->
     item = items[picture]
     assert isinstance(item, Found)
     assert (item.side, item.kind) == (mask.encode(), "mask")
-    assert item.split == ("train" if picture.startswith(("train/", "images/train/")) else "")
+    assert item.split == ("train" if "train/" in picture else "")
 
 
 @pytest.mark.parametrize(("picture", "mask"), PAIRS)
@@ -61,7 +67,15 @@ def test_the_layout_is_recognised_by_a_pair(tmp_path: Path, picture: str, mask: 
 
 @pytest.mark.parametrize(
     "names",
-    [("a.jpg", "b.jpg"), ("images/a.jpg",), ("cats/a.jpg", "dogs/a.jpg"), ("masks/a.png",)],
+    [
+        ("a.jpg", "b.jpg"),
+        ("images/a.jpg",),
+        ("cats/a.jpg", "dogs/a.jpg"),
+        ("masks/a.png",),
+        ("mask/a.jpg", "no_mask/a.jpg"),
+        ("shoe.jpg", "shoe_L.jpg", "shoe_R.jpg"),
+        ("a.jpg", "a_mask.jpg", "b.jpg", "c.jpg"),
+    ],
 )
 def test_pictures_without_masks_are_not_this_layout(tmp_path: Path, names: tuple[str, ...]) -> None:
     assert masks.recognise(Glimpse(LocalTree(laid(tmp_path, *names)))) is None
@@ -80,3 +94,19 @@ def test_what_is_no_picture_is_skipped(tmp_path: Path) -> None:
     item = walked(laid(tmp_path, "images/a.jpg", "masks/a.png", "masks/a.txt"))["masks/a.txt"]
     assert isinstance(item, Skipped)
     assert item.reason == "not a picture or its mask"
+
+
+def test_what_lies_beside_masks_is_no_sample(tmp_path: Path) -> None:
+    names = ["leftImg8bit/val/u/u_0_leftImg8bit.png"]
+    names += [
+        f"gtFine/val/u/u_0_gtFine_{kind}.png" for kind in ("color", "labelIds", "instanceIds")
+    ]
+    items = walked(laid(tmp_path, *names))
+    assert list(items) == names[:1]
+
+
+def test_pictures_of_a_test_need_no_mask(tmp_path: Path) -> None:
+    items = walked(laid(tmp_path, "train/a.png", "train_masks/a.png", "test/b.png"))
+    item = items["test/b.png"]
+    assert isinstance(item, Found)
+    assert (item.split, item.findings) == ("test", ())

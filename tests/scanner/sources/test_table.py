@@ -14,7 +14,7 @@ from sickbay.contract.errors import BadInput
 from sickbay.contract.policy import Policy
 from sickbay.scanner import Setup
 from sickbay.scanner.sources import Found, Item, Noted, Skipped, table
-from sickbay.scanner.sources.columns import TableOptions
+from sickbay.scanner.table_options import TableOptions
 from sickbay.scanner.trees.local import LocalTree
 
 PICTURE = jpeg(0, (40, 40))
@@ -403,3 +403,20 @@ def test_a_corruption_of_one_row_touches_no_other(
     items = walked(root, None, TableOptions(delimiter=","))
     assume(len(found(items)) == len(lines))
     assert set(told(items)) <= {f"row {at + 1}"}
+
+
+def test_quotes_in_a_tab_separated_file_may_be_characters_like_others(tmp_path: Path) -> None:
+    lines = [b"\"it 's charming\t1", b'bleak and "desperate"\t0', b'"a quote\t1', b"plain\t0"]
+    write(tmp_path, "dev.tsv", b"sentence\tlabel\n" + b"\n".join(lines) + b"\n")
+    records = held(tmp_path).samples
+    assert [(record.label, codes(record.findings)) for record in records.values()] == [
+        ("1", []),
+        ("0", []),
+        ("1", []),
+        ("0", []),
+    ]
+
+
+def test_quoted_cells_of_a_tab_separated_file_may_hold_tabs_and_line_breaks(tmp_path: Path) -> None:
+    write(tmp_path, "dev.tsv", b'text\tlabel\n"a\ttab"\t1\n"two\nlines"\t0\n')
+    assert [item.label for item in found(walked(tmp_path)).values()] == ["1", "0"]

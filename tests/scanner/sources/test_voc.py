@@ -107,6 +107,13 @@ def test_what_a_list_names_must_be_there_with_its_xml(tmp_path: Path) -> None:
     assert codes(made.files["ImageSets/Main/train.txt"].findings) == ["file.unsafe-path"]
 
 
+def test_a_test_set_has_no_labels_to_miss(tmp_path: Path) -> None:
+    year(tmp_path, {"train.txt": b"a\nb\n", "test.txt": b"c\n"})
+    (tmp_path / "Annotations/c.xml").unlink()
+    item = found(tmp_path)["JPEGImages/c.jpg"]
+    assert (item.split, item.kind, item.findings) == ("test", "picture", ())
+
+
 def test_a_scan_holds_a_picture_for_its_objects(tmp_path: Path) -> None:
     box = b"<bndbox><xmin>40</xmin><ymin>1</ymin><xmax>4</xmax><ymax>9</ymax></bndbox>"
     xml = b"<annotation><object><name>cat</name>" + box + b"</object></annotation>"

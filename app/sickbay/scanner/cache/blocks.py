@@ -60,24 +60,32 @@ def write_new(path: Path, data: bytes) -> None:
 def checksum_of(path: Path) -> bytes:
     """Return the checksum of what is whole in a file, as its writer gave it."""
     whole = _whole()
-    for body in blocks(path):
-        whole.update(_checksum(body))
+    for checksum, _ in _read(path, believed=False):
+        whole.update(checksum)
     return whole.digest()
 
 
-def blocks(path: Path) -> Iterator[bytes]:
+def blocks(path: Path, *, believed: bool = False) -> Iterator[bytes]:
     """Yield the blocks of a file up to its end, or to the first that is torn or damaged.
 
     A file that is not there or cannot be read has none.
+
+    Args:
+        path: the file.
+        believed: its checksum was asked for a moment ago, so that no block is checked again.
     """
+    return (body for _, body in _read(path, believed=believed))
+
+
+def _read(path: Path, *, believed: bool) -> Iterator[tuple[bytes, bytes]]:
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=0) as file:
             while len(head := file.read(_HEAD.size)) == _HEAD.size:
                 length, checksum = _HEAD.unpack(head)
                 body = file.read(length) if length <= MAX_BLOCK else b""
-                if len(body) != length or _checksum(body) != checksum:
+                if len(body) != length or not (believed or _checksum(body) == checksum):
                     return
-                yield body
+                yield checksum, body
     except OSError:
         return
 
@@ -87,7 +95,7 @@ def _whole() -> "hashlib.blake2b":
 
 
 def _checksum(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=16).digest()
+    return hashlib.sha256(body).digest()[:16]
 
 
 def _private(path: Path) -> int:

@@ -89,7 +89,7 @@ class Earlier:
             return None
         if self._verify or same is None or seen != same + checksum_of(path):
             return None
-        return kept(path)
+        return kept(path, believed=True)
 
     def begin(self, setup: Setup) -> None:
         """Take in how samples are checked."""
@@ -118,13 +118,13 @@ class Earlier:
         return [key, beside]
 
     def find(
-        self, raw: bytes, kind: str, keys: Keys | None, task: bytes
+        self, raw: bytes, kind: str, keys: Sequence[Key | None] | None, task: bytes
     ) -> tuple[bytes, Examined | None]:
         """Return a sample's signature, and what was found where that still holds."""
         here = [one for cursor in self._cursors if (one := cursor.find(raw)) is not None]
         if keys is None:
             return NOTHING, None
-        decides = (self._digests[kind not in _OF_ITSELF], keys, task)
+        decides = (self._digests[kind not in _OF_ITSELF], [*keys], task)
         signature = hashlib.blake2b(marshal.dumps(decides, 2), digest_size=16).digest()
         for one in here:
             if one.signature == signature and (found := _examined(one)) is not None:

@@ -44,9 +44,9 @@ class Kept(NamedTuple):
         return b"".join((head, self.raw, self.facts, self.line, self.thumbnail))
 
 
-def kept(path: Path) -> Iterator[Kept]:
-    """Yield the frames of a file that are whole."""
-    for body in blocks(path):
+def kept(path: Path, *, believed: bool = False) -> Iterator[Kept]:
+    """Yield the frames of a file that are whole; see :func:`blocks`."""
+    for body in blocks(path, believed=believed):
         yield from _frames(body)
 
 

@@ -28,8 +28,8 @@ _DECIDING = (
 @cache
 def versions() -> tuple[str, ...]:
     """Versions of everything that looks into samples, as far as it is installed."""
-    python = sys.version.partition(" ")[0]
-    return (f"checks {CHECKS_VERSION}", f"python {python}", *map(_version, _DECIDING))
+    python = f"python {sys.version_info[0]}.{sys.version_info[1]}"
+    return (f"checks {CHECKS_VERSION}", python, *map(_version, _DECIDING))
 
 
 def _version(name: str) -> str:

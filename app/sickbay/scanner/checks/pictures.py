@@ -1,7 +1,9 @@
 """What may be said of one picture, from the evidence its decoder gave."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from sickbay.contract.defects import Severity
 from sickbay.contract.finding import Finding
 from sickbay.scanner.evidence import Evidence
 from sickbay.scanner.exif import UPRIGHT
@@ -14,7 +16,10 @@ Check = Callable[[Evidence, str, Setup], Finding | None]
 def faulty(evidence: Evidence, _suffix: str, _setup: Setup) -> Finding | None:
     """What the decoder proved: undecodable, unsupported, truncated, damaged or a bomb."""
     fault = evidence.fault
-    return Finding.of(fault.code, "", fault.message, **fault.detail) if fault else None
+    if fault is None:
+        return None
+    finding = Finding.of(fault.code, "", fault.message, **fault.detail)
+    return replace(finding, severity=Severity.WARN) if fault.likely else finding
 
 
 def wrong_extension(evidence: Evidence, suffix: str, _setup: Setup) -> Finding | None:

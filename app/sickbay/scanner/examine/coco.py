@@ -1,5 +1,6 @@
 """A picture with what COCO files say of it."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -49,7 +50,8 @@ def _of_one_file(
     said: Mapping[str, Any], stated: Frame | None, setup: Setup, evidence: Evidence
 ) -> Iterator[Finding]:
     marks = []
-    for item, points, value in said["marks"]:
+    values = json.loads(said["annotations"])
+    for item, points, value in zip(said["items"], said["points"], values, strict=True):
         reader = _Reader(said["file"], item)
         marks.append(reader.mark(value, points))
         yield from reader.faults
@@ -71,7 +73,7 @@ class _Reader:
 
     def mark(self, value: Mapping[str, Any], points: int | None) -> Mark:
         """Return the mark as far as it can be read."""
-        outline = value.get("segmentation")
+        outline, label = value.get("segmentation"), value.get("category_id")
         self._whole(value, "iscrowd", {0, 1})
         box = self._numbers("bbox", value.get("bbox"))
         if box is not None and len(box) != _BOX:
@@ -80,7 +82,7 @@ class _Reader:
         return Mark(
             self._item,
             self._file,
-            value.get("category_id"),
+            label if isinstance(label, int | str) else None,
             None if box is None else (box[0], box[1], box[2], box[3]),
             polygons=self._polygons(outline),
             rle=outline if isinstance(outline, dict) else None,
@@ -134,4 +136,4 @@ def _float(value: float) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf

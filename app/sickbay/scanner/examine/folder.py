@@ -5,7 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import BinaryIO
 
-from sickbay.contract.inside import Inside, Missing
+from sickbay.contract.finding import Finding
+from sickbay.contract.inside import Inside, Missing, Unreadable
 from sickbay.scanner.checks import files
 from sickbay.scanner.evidence import Examined
 from sickbay.scanner.limits import Limits
@@ -30,18 +31,27 @@ class FilesBelow:
 class FilesGiven:
     """Files whose bytes came with the request."""
 
-    def __init__(self, contents: Mapping[bytes, bytes]) -> None:
+    def __init__(
+        self,
+        contents: Mapping[bytes, bytes],
+        faults: Mapping[bytes, tuple[Finding, ...]] | None = None,
+    ) -> None:
         self._contents = contents
+        self._faults = faults or {}
 
     def read(self, raw: bytes) -> tuple[Examined, bytes | None]:
         """Return a file's bytes, or that it is missing."""
         data = self._contents.get(raw)
+        if raw in self._faults:
+            return Examined(findings=self._faults[raw]), None
         if data is None:
             return files.fault(Missing("Nothing lies at this path.")), None
         return Examined(size=len(data)), data
 
     def open(self, raw: bytes) -> BinaryIO:
         """Return a file's bytes as a file."""
+        if raw in self._faults:
+            raise Unreadable(self._faults[raw][0].message)
         if raw not in self._contents:
             raise Missing("Nothing lies at this path.")
         return io.BytesIO(self._contents[raw])

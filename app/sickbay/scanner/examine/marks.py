@@ -1,6 +1,7 @@
 """Marks of a picture, whatever file they come from, against the picture as its decoder found it."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sickbay.contract.finding import Finding
 from sickbay.contract.policy import Policy
@@ -8,7 +9,7 @@ from sickbay.scanner.checks.boxes import BOX_CHECKS, Check
 from sickbay.scanner.checks.crowds import CROWD_CHECKS
 from sickbay.scanner.checks.keypoints import KEYPOINT_CHECKS
 from sickbay.scanner.checks.polygons import POLYGON_CHECKS
-from sickbay.scanner.checks.sizes import frame_of, size_mismatch
+from sickbay.scanner.checks.sizes import frame_of, is_turned, size_mismatch
 from sickbay.scanner.evidence import Evidence
 from sickbay.scanner.marks import Frame, Mark
 
@@ -37,5 +38,12 @@ def judged(
         if mismatch is not None:
             yield mismatch
     frame = frame_of(stated, evidence)
+    turned = stated is not None and is_turned(stated, evidence)
     for check in MARK_CHECKS:
-        yield from check(marks, frame, policy)
+        for finding in check(marks, frame, policy):
+            yield _as_turned(finding) if turned else finding
+
+
+def _as_turned(finding: Finding) -> Finding:
+    """Say that the place is meant in the picture as viewers turn it, which pages do not show."""
+    return replace(finding, detail={**finding.detail, "turned": True})

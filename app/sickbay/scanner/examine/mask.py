@@ -64,9 +64,7 @@ def _annotations(
     decode.decode(data, kind, own, setup.limits, careful=careful)
     if (fault := faulty(own, path.suffix, setup)) is not None:
         return [replace(fault, file=path.text)]
-    if kind is None or own.unchecked or own.pixels > MAX_PIXELS:
-        return ()
-    seen[0] = mask = _facts(data, kind)
+    seen[0] = mask = _facts(data, kind or "", own)
     return _judged(mask, evidence, setup.policy, path.text)
 
 
@@ -75,12 +73,15 @@ def _judged(mask: MaskFacts, evidence: Evidence, policy: Policy, file: str) -> I
     return [finding for finding in found if finding is not None]
 
 
-def _facts(data: bytes, kind: str) -> MaskFacts:
-    """Decode a mask that is known to be sound, and count its values."""
+def _facts(data: bytes, kind: str, own: Evidence) -> MaskFacts:
+    """Decode a mask that is known to be sound, and count its values where it is not too large."""
+    known = MaskFacts(kind, own.mode or "", (own.width or 0, own.height or 0))
+    if own.unchecked or own.pixels > MAX_PIXELS or kind not in ALLOWED:
+        return known
     with Image.open(io.BytesIO(data), formats=ALLOWED[kind]) as image:
         values = counted(image)
         colours = None if values is not None or image.mode == "F" else _colours(image)
-        return MaskFacts(kind, image.mode, image.size, values, colours)
+        return replace(known, mode=image.mode, values=values, colours=colours)
 
 
 def counted(image: Image.Image) -> Mapping[int, int] | None:

@@ -14,6 +14,7 @@ from sickbay.scanner.marks import Mark
 
 BOX = 5  # columns
 POLYGON = 7  # columns at least: a class and three points
+_MAX_LINE = 1_000_000  # characters: an outline of 50,000 points
 _SHARE = 2  # no share of a picture, however badly drawn
 _PIXELS = "Its numbers are pixels, as it seems; YOLO has shares of the picture's size, 0 to 1."
 
@@ -25,7 +26,7 @@ def parse(side: Side, said: Said) -> None:
     kinds: dict[bool, int] = {}
     for number, line in lines(text_of(side)):
         item = f"line {number}"
-        columns = line.split()
+        columns = line.split() if len(line) <= _MAX_LINE else []
         values = _numbers(columns[1:])
         wrong = _malformed(columns, values, points)
         if wrong is None:
@@ -60,6 +61,8 @@ def _malformed(
 ) -> str | None:
     """Say why a row is no label, or nothing where it is one."""
     count = len(columns)
+    if not count:
+        return f"It is longer than the {_MAX_LINE:,} characters that are read."
     if count < BOX and any("," in column for column in columns):
         return "Its numbers are separated by commas; YOLO separates them by spaces."
     if values is None:

@@ -9,6 +9,7 @@ in their name (``instances_train2017.json``) or in that of a folder they are in.
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 
 from sickbay.contract.errors import BadInput, SickbayError
 from sickbay.contract.finding import Finding
@@ -74,12 +75,12 @@ class Coco:
         text = SamplePath(raw).text
         read = CocoFile(tables, number, text)
         try:
-            with self._tree.open(raw) as file:
-                read.read(file)
+            file = self._tree.open(raw)
         except (SickbayError, OSError) as error:
-            said = f"The file cannot be read: {str(error).rstrip('.')}."
-            tables.add_fault(number, Finding.of("file.unreadable", text, said))
-            read.broken = True
+            read.unreadable(error)
+        else:
+            with file:
+                read.read(file)
         if read.is_one or read.broken:
             self._listings[number] = Listing(raw, text, _split_of(raw), read.categories)
             self._numbers[raw] = number
@@ -87,9 +88,10 @@ class Coco:
     def _at(self, place: Place, tables: Tables, samples: Samples) -> Iterator[Item]:
         number = self._numbers.get(place.raw)
         if number is not None:
-            faults = [*samples.faults(number), *tables.faults(number, self._listings[number].text)]
+            own = tables.faults(number, self._listings[number].text)
+            faults = tuple(bounded(chain(samples.faults(number), own)))
             if faults:
-                yield Noted(place.raw, tuple(bounded(faults)))
+                yield Noted(place.raw, faults)
         elif place.said:
             yield samples.found(place)
         elif isinstance(place.entry, Skipped):

@@ -41,6 +41,7 @@ class CocoFile:
         self.categories: dict[Key, Category] = {}
         self.names: set[str] = set()
         self.broken = False
+        self._full = False
         self._tables = tables
         self._number = number
         self._text = text
@@ -66,8 +67,16 @@ class CocoFile:
         except Malformed as error:
             self.broken = True
             self._stopped(error)
+        except OSError as error:  # a disk or a network that gives out no more of it
+            self.unreadable(error)
         if stream.bad_byte is not None:
             self._stopped(Malformed("it is not UTF-8", *stream.bad_byte))
+
+    def unreadable(self, error: Exception) -> None:
+        """Note that the file, or the rest of it, cannot be read."""
+        self.broken = True
+        said = f"The file cannot be read: {str(error).rstrip('.')}."
+        self._note("file.unreadable", said, None)
 
     def _part(self, part: Part) -> None:
         if not part.listed:
@@ -139,7 +148,10 @@ class CocoFile:
         if not isinstance(name, str):
             self._note("label.wrong-type", "The category has no name that is text.", item)
             name = str(identity)
-        if identity is None or len(self.categories) >= MAX_CATEGORIES:
+        if identity is None:
+            return
+        if len(self.categories) >= MAX_CATEGORIES:
+            self._too_many(item)
             return
         if identity in self.categories:
             said = f"Its id is already that of {shown(self.categories[identity].name)!r}."
@@ -150,6 +162,12 @@ class CocoFile:
         self.categories[identity] = Category(
             label, len(points) if isinstance(points, list) else None
         )
+
+    def _too_many(self, item: str) -> None:
+        if not self._full:
+            self._full = True
+            said = f"From this one on, over {MAX_CATEGORIES:,}, its categories are not read."
+            self._note("annotation.malformed", said, item)
 
     def _stopped(self, error: Malformed) -> None:
         said = f"Line {error.line:,}, byte {error.byte:,}: {error.reason}."

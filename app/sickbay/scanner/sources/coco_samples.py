@@ -1,6 +1,5 @@
 """What COCO files say of one picture, made into a sample; and what they say of classes."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +22,6 @@ from sickbay.scanner.sources.folders import Folders
 from sickbay.scanner.sources.joined import Place
 
 KIND = "coco"
-_DRAWN = ("id", "category_id", "bbox", "segmentation", "iscrowd", "keypoints", "area")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +42,8 @@ class _Sample:
     labels: list[str] = field(default_factory=list)
     given: list[dict[str, Any]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    marks: int = 0
+    size: int = 0
 
 
 class Samples:
@@ -142,10 +142,10 @@ class Samples:
 
     def _bounded(self, sample: _Sample, image: Image) -> list[Annotation]:
         kept: list[Annotation] = []
-        size = 0
         for annotation in self._tables.annotations(image):
-            size += len(annotation.text)
-            if len(kept) == MOST_MARKS or (kept and size > MOST_BYTES):
+            sample.marks += 1
+            sample.size += len(annotation.text)
+            if sample.marks > MOST_MARKS or sample.size > MOST_BYTES:
                 count = self._tables.count(image)
                 said = f"It has {count:,} annotations; the first {len(kept):,} were checked."
                 sample.findings.append(self._fault(image, "annotation.malformed", said))
@@ -204,16 +204,14 @@ def _unknown(category: Key, listing: Listing) -> tuple[str, str]:
 
 
 def _given(image: Image, annotations: Sequence[Annotation], listing: Listing) -> dict[str, Any]:
-    """Return what the process that decodes the picture checks; as the file has it, NaN and all."""
-    values = json.loads("[" + ",".join(one.text for one in annotations) + "]")
+    """Return what is checked where the picture is decoded, with the text as the file has it."""
     return {
         "file": listing.text,
         "item": image.item,
         "size": image.size,
-        "marks": [
-            [one.item, _points(one, listing), _drawn(value)]
-            for one, value in zip(annotations, values, strict=True)
-        ],
+        "items": [one.item for one in annotations],
+        "points": [_points(one, listing) for one in annotations],
+        "annotations": "[" + ",".join([one.text for one in annotations]) + "]",
     }
 
 
@@ -222,7 +220,3 @@ def _points(annotation: Annotation, listing: Listing) -> int | None:
         return None
     category = listing.categories.get(annotation.category)
     return category.points if category else None
-
-
-def _drawn(value: dict[str, Any]) -> dict[str, Any]:
-    return {name: value[name] for name in _DRAWN if value.get(name) is not None}

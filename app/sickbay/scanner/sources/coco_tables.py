@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from sickbay.contract.finding import Finding
 from sickbay.scanner import wire
@@ -14,8 +14,8 @@ Key: TypeAlias = int | float | str
 """An id: numbers are equal as in Python, text is never a number."""
 MOST_MARKS = 10_000
 """Annotations of one picture that are checked; COCO's fullest has 93, aerial sets some thousand."""
-MOST_BYTES = 4 << 20
-"""Bytes of them, as the file has them: they travel in one piece to the process that checks."""
+MOST_BYTES = 3 << 20
+"""Characters of them, as the file has them: they travel in one piece to where they are checked."""
 _INT64 = 1 << 63
 _TABLES = """
 CREATE TABLE fault (file, finding);
@@ -26,6 +26,7 @@ CREATE TABLE annotation
 _INDEXES = """
 CREATE INDEX image_of_id ON image (file, id);
 CREATE INDEX annotation_of_image ON annotation (file, image, number);
+CREATE INDEX annotation_of_id ON annotation (file, id);
 CREATE TABLE again (number INTEGER PRIMARY KEY);
 INSERT INTO again SELECT number FROM
     (SELECT number, row_number() OVER (PARTITION BY file, id ORDER BY number) AS nth
@@ -51,8 +52,7 @@ class Image:
     again: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(NamedTuple):
     """An entry of ``annotations``: its text, and what is known of it without its geometry."""
 
     item: str
@@ -167,6 +167,7 @@ class Tables:
             file: its number.
             text: its path as findings have it.
         """
+        self._faults.flush()
         for (fault,) in self._rows("SELECT finding FROM fault WHERE file = ? ORDER BY rowid", file):
             yield from _unpacked(fault)
         for item, image in self._orphans(file):
@@ -185,7 +186,8 @@ class Tables:
         )
 
     def _rows(self, command: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        return self._joined.database.execute(command, values)
+        with storing():
+            yield from self._joined.database.execute(command, values)
 
 
 def key_of(value: Any) -> Key | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sickbay.contract.errors import BadInput
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner.formats import PICTURE_SUFFIXES
+from sickbay.scanner.table_options import TableOptions
 
 PATHS = {
     *("path", "paths", "file", "files", "filename", "filenames", "filepath", "image"),
@@ -34,23 +35,6 @@ OTHER_TEXTS = {
 _LONGEST_PATH = 1024
 _MOSTLY, _NEARLY_ALL = 0.5, 0.8
 _WORDS = 3  # a column whose values have as many, on average, holds texts
-
-
-@dataclass(frozen=True, slots=True)
-class TableOptions:
-    """What a person says of the tables of a data set, where guessing would go wrong.
-
-    Attributes:
-        path: the column or key that names files.
-        label: the column or key of the label.
-        text: the column or key of the text.
-        delimiter: what stands between two cells.
-    """
-
-    path: str | None = None
-    label: str | None = None
-    text: str | None = None
-    delimiter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,13 @@
 """How a table is written: its delimiter, its escapes, and whether its first row is a header."""
 
+import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from sickbay.scanner.csv_cells import Dialect, Unbalanced, cells, cells_of_line, physical
 from sickbay.scanner.sources.columns import looks_like_number, looks_like_picture
+from sickbay.scanner.sources.csv_rows import CsvRows
 
 HEAD_BYTES = 1 << 16
 _ROWS = 50
@@ -30,7 +32,19 @@ def sniff(head: bytes, suffix: str, delimiter: str | None = None) -> Dialect:
     escapes = (None, "\\") if '\\"' in whole else (None,)
     known = delimiter or _DELIMITERS[suffix]
     candidates = [Dialect(one, escape) for one in known for escape in escapes]
-    return max(candidates, key=lambda dialect: _agreement(whole, dialect))
+    best = max(candidates, key=lambda dialect: _agreement(whole, dialect))
+    plain = Dialect("\t", quoted=False)
+    bare = best.delimiter == "\t" and _faults(head, plain) < _faults(head, best)
+    return plain if bare else best
+
+
+def _faults(head: bytes, dialect: Dialect) -> int:
+    """Count the rows whose cells are not as many as the first row's; the last may be cut."""
+    read = CsvRows(io.BytesIO(head), dialect)
+    first = read.header()
+    width = len(first.cells) if first is not None else 0
+    widths = [len(row.cells) for row in read.rows(width)]
+    return sum(one != width for one in (widths[:-1] if len(head) == HEAD_BYTES else widths))
 
 
 def _agreement(text: str, dialect: Dialect) -> float:

@@ -69,7 +69,7 @@ class CsvRows:
 
     def _row(self, line: Line, width: int | None) -> CsvRow:
         text = line.text
-        if '"' not in text:
+        if '"' not in text or not self._dialect.quoted:
             text = text.rstrip("\n").removesuffix("\r")
             return CsvRow(line, text, text.split(self._dialect.delimiter))
         taken = [line]

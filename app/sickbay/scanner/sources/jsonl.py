@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from types import NoneType
 from typing import Any
 
@@ -15,22 +15,22 @@ from sickbay.scanner.checks.chats import KEYS
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.rows import LongRow, Row
 from sickbay.scanner.sources import json_line, labels, table_rows
-from sickbay.scanner.sources.columns import Column, TableOptions, roles
+from sickbay.scanner.sources.columns import Column, roles
 from sickbay.scanner.sources.csv_dialect import WIDE
 from sickbay.scanner.sources.folders import SPLITS
 from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.sources.json_line import Malformed
 from sickbay.scanner.sources.labels import Labels
-from sickbay.scanner.sources.lines import Line, bare, lines
+from sickbay.scanner.sources.lines import Line, bare, lines, some
 from sickbay.scanner.sources.listed import Listed
 from sickbay.scanner.sources.schema import Schema
 from sickbay.scanner.sources.table_rows import TableRow, is_list, shown, split_of, with_detail
+from sickbay.scanner.table_options import TableOptions
 from sickbay.scanner.trees import Tree
 
 NAME = "jsonl"
 SUMMARY = "JSON lines: each line is a sample (text, chat), or names a picture (metadata.jsonl)"
 SUFFIXES = {".jsonl", ".ndjson"}
-_FIRST_LINES = 200  # from which keys are judged
 _FORMAT = "JSONL"
 
 
@@ -68,12 +68,18 @@ class JsonLines:
         self._split: str | None = None
         self._fields: list[tuple[str, int, bool]] = []
         self._whole = False
+        self._chats = False
         self._look()
 
     @property
     def names_pictures(self) -> bool:
         """Whether its lines name pictures."""
-        return self._path is not None
+        return self._path is not None and not self._chats
+
+    @property
+    def shows_pictures(self) -> bool:
+        """Whether its lines are conversations about a picture each."""
+        return self._path is not None and self._chats
 
     @property
     def classes(self) -> set[str]:
@@ -112,7 +118,7 @@ class JsonLines:
         return False
 
     def _look_at(self, filled: Iterator[Line]) -> None:
-        first = list(islice(filled, _FIRST_LINES))
+        first = some(filled, _size)
         values = [value for line in first if (value := _value(line)) is not _BROKEN]
         self._whole = _is_one_value(first, values)
         if self._whole:
@@ -135,8 +141,9 @@ class JsonLines:
         keys = list(dict.fromkeys(key for value in values for key in value))
         columns = [Column(key, [_cell(value.get(key)) for value in values]) for key in keys]
         found = roles(columns, self._options, SamplePath(self.raw).text)
-        chats_ = any(isinstance(value.get(key), list) for value in values for key in KEYS)
-        if found.path is not None and self._pictures and (self._options.path or not chats_):
+        chats = any(isinstance(value.get(key), list) for value in values for key in KEYS)
+        self._chats = chats and self._options.path is None
+        if found.path is not None and self._pictures:
             self._path = keys[found.path]
         self._label = None if found.label is None else keys[found.label]
         self._split = None if found.split is None else keys[found.split]
@@ -205,11 +212,22 @@ def _is_sound(value: Any) -> bool:
     return value is not _BROKEN
 
 
+def _size(line: Line) -> int:
+    return len(line.data)
+
+
 def _is_one_value(first: list[Line], values: list[Any]) -> bool:
-    """Whether lines are parts of one value: the first opens it, and most are no values."""
-    opened = bool(first) and first[0].data.lstrip()[:1] in {b"{", b"["}
+    """Whether lines are parts of one value: the first only begins one, and most are none."""
     broken = len(first) - len(values)
-    return opened and _value(first[0]) is _BROKEN and broken > 1 and broken > len(first) / 2
+    return broken > 1 and broken > len(first) / 2 and _only_begins(first[0].text.strip())
+
+
+def _only_begins(text: str) -> bool:
+    try:
+        json_line.loads(text)
+    except Malformed as error:
+        return text[:1] in {"{", "["} and error.at >= len(text) - 1
+    return False
 
 
 def _cell(value: Any) -> str:

@@ -1,14 +1,16 @@
 """Physical lines of a file, of bounded length, with their offsets."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from sickbay.scanner.rows import MOST_BYTES
 
 _MARK = b"\xef\xbb\xbf"
 _PIECE = 1 << 20
+_MOST_ROWS, _TOGETHER = 200, 16 << 20
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +76,15 @@ def _long(file: BinaryIO, start: bytes, number: int, at: int) -> tuple[Line, int
     digest.update(last)
     size = taken - (len(held) - len(last))
     return Line(number, at, b"", size, digest.hexdigest()), taken
+
+
+def some(rows: Iterator[T], size: Callable[[T], int]) -> list[T]:
+    """Take the first rows, by which the rest is judged: 200 at most, of bounded size together."""
+    taken: list[T] = []
+    together = 0
+    while (
+        len(taken) < _MOST_ROWS and together < _TOGETHER and (row := next(rows, None)) is not None
+    ):
+        taken.append(row)
+        together += size(row)
+    return taken

@@ -59,8 +59,8 @@ class Listed:
 
     def items(self) -> Iterator[Item]:
         """Yield everything in order of raw path."""
-        if not any(table.names_pictures for table in self._tables):
-            yield from self._with_rows(map(self._other, self._tree.entries()))
+        if not any(table.names_pictures or table.shows_pictures for table in self._tables):
+            yield from self._with_rows(map(self._other, self._tree.entries()), None)
             return
         with closing(Joined(self._tree)) as joined:
             names = Names(joined, self._tree.where)
@@ -68,10 +68,12 @@ class Listed:
                 if table.names_pictures:
                     said = self._said_by(number, table, joined, names)
                     self._findings[table.raw] += bounded(said)
+                elif table.shows_pictures:
+                    self._shown_by(number, table, joined, names)
             pictures = _Pictures(joined, self._tables)
-            yield from self._with_rows(map(pictures.item, joined.places()))
+            yield from self._with_rows(map(pictures.item, joined.places()), names)
 
-    def _with_rows(self, items: Iterator[Item]) -> Iterator[Item]:
+    def _with_rows(self, items: Iterator[Item], names: Names | None) -> Iterator[Item]:
         """Put rows where their paths sort: after their table, and before what sorts after them."""
         tables = {table.raw: table for table in self._tables}
         heap: list[_Rows] = []
@@ -84,7 +86,7 @@ class Listed:
             if self._findings[table.raw]:
                 yield Noted(table.raw, tuple(self._findings[table.raw]))
             if not table.names_pictures:
-                _push(heap, _Rows(_row_sample(table, row) for row in self._rows(table)))
+                _push(heap, _Rows(_row_sample(table, row, names) for row in self._rows(table)))
         yield from _until(heap, None)
 
     def _rows(self, table: Table) -> Iterator[TableRow]:
@@ -101,6 +103,13 @@ class Listed:
             message = "The file changed while it was read; scan again."
             given = Row("CSV", "").to_json()
             yield TableRow(number + 1, given, findings=[Finding.of("file.changed", "", message)])
+
+    def _shown_by(self, number: int, table: Table, joined: Joined, names: Names) -> None:
+        """Note which pictures rows show; they are samples beside the rows."""
+        for row in self._rows(table):
+            named = _named(names, row.path, table.raw) if row.path else None
+            if named is not None and named.lies:
+                joined.say(named.raw, [number, row.number, "", row.split, []])
 
     def _said_by(
         self, number: int, table: Table, joined: Joined, names: Names
@@ -131,6 +140,17 @@ def _named(names: Names, text: str, table: bytes) -> Named:
         return own
     other = names.find(text, table)
     return other if other.lies or other.unsafe else own
+
+
+def _missing(table: Table, row: TableRow, names: Names) -> Iterator[Finding]:
+    """Say that the picture a row shows is not there."""
+    named = _named(names, row.path or "", table.raw)
+    shown = {"excerpt": excerpt(row.path or "")}
+    if named.unsafe is not None:
+        yield Finding.of("file.unsafe-path", "", named.unsafe, None, **shown)
+    elif not named.lies:
+        message = "The picture that belongs to it is not there."
+        yield Finding.of("file.missing", "", message, None, **shown)
 
 
 class _Rows:
@@ -171,14 +191,17 @@ def _until(heap: list[_Rows], raw: bytes | None) -> Iterator[Item]:
         _push(heap, some)
 
 
-def _row_sample(table: Table, row: TableRow) -> Found:
+def _row_sample(table: Table, row: TableRow, names: Names | None) -> Found:
+    findings = list(row.findings)
+    if names is not None and row.path and table.shows_pictures:
+        findings += _missing(table, row, names)
     return Found(
         rows.path(table.raw, table.word, row.number),
         row.split,
         row.label,
         kind="row",
         given=row.given,
-        findings=tuple(_placed(finding, table, row) for finding in row.findings),
+        findings=tuple(_placed(finding, table, row) for finding in findings),
     )
 
 

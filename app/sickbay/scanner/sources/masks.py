@@ -1,10 +1,11 @@
 """Pictures with segmentation masks: two folders of the same names, or ``a.jpg`` and ``a_mask.png``.
 
 A mask is a picture whose values are classes. It belongs to the picture of the same name without
-extension (and without ``_mask`` or the like) in the folder that stands for its own.
+extension (and without ``_mask`` or the like) in the folder that stands for its own. Where only
+some pictures have one, the others are held, but for those of a test.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from itertools import product
 
 from sickbay.contract.finding import Finding
@@ -19,23 +20,16 @@ from sickbay.scanner.trees import Entry, Tree
 
 NAME = "masks"
 SUMMARY = "pictures and segmentation masks of the same names in two folders, or NAME_mask beside"
-_PICTURES = (b"images", b"image", b"imgs", b"img", b"JPEGImages", b"Images")
+_PICTURES = (b"leftImg8bit", b"images", b"image", b"imgs", b"img", b"JPEGImages", b"Images")
 _MASKS = (
     *(b"masks", b"mask", b"labels", b"label", b"annotations", b"SegmentationClass", b"Masks"),
-    *(b"segmentations", b"gt", b"labelTrainIds"),
+    *(b"segmentations", b"gt", b"gtFine"),
 )
 _ENDS = (b"_masks", b"_mask", b"_labels", b"annot")  # train and train_masks side by side
-_NAME_ENDS = (
-    b"",
-    b"_mask",
-    b"-mask",
-    b"_label",
-    b"_labels",
-    b"_seg",
-    b"_segmentation",
-    b"_gt",
-    b"_L",
-)
+_PICTURE_ENDS = (b"", b"_image", b"_img", b"_sat", b"_leftImg8bit")
+_BESIDE_ENDS = (b"_mask", b"-mask", b"_label", b"_labels", b"_seg", b"_segmentation", b"_gt")
+_MASK_ENDS = (b"", *_BESIDE_ENDS, b"_L", b"_gtFine_labelTrainIds", b"_gtFine_labelIds")
+_OTHER_ENDS = (b"_gtFine_color", b"_gtFine_instanceIds")  # beside masks, and none
 _SUFFIXES = (
     *(b".png", b".PNG", b".tif", b".tiff", b".bmp", b".gif", b".jpg", b".jpeg", b".webp"),
     *(b".JPG", b".TIF"),
@@ -70,6 +64,8 @@ class Masks:
             return None
         mask = self._mask_of(raw)
         split = split_above(raw)
+        if mask is None and split == "test":
+            return Found(raw, split)
         if mask is None:
             message = "There is no mask that belongs to it."
             finding = Finding.of("label.missing", SamplePath(raw).text, message)
@@ -80,10 +76,11 @@ class Masks:
         folder, _, name = picture.rpartition(b"/")
         if self._known[0] != folder:
             self._known = (folder, tuple(self._mask_folders(folder)))
-        bare = stem(name)
+        cores = _without(stem(name), _PICTURE_ENDS)
+        elsewhere = product(self._known[1], cores, _MASK_ENDS)
         places = [
-            *(place + bare + end for place, end in product(self._known[1], _NAME_ENDS)),
-            *(_joined(folder, bare + end) for end in _NAME_ENDS[1:]),
+            *(place + core + end for place, core, end in elsewhere),
+            *(_joined(folder, core + end) for core in cores for end in _BESIDE_ENDS),
         ]
         there = (place for place in places if self._partners.has_picture(place))
         return self._partners.first(place + suffix for place in there for suffix in _SUFFIXES)
@@ -96,20 +93,21 @@ class Masks:
 
     def _has_picture(self, mask: bytes) -> bool:
         folder, _, name = mask.rpartition(b"/")
+        cores = _without(stem(name), (*_MASK_ENDS, *_OTHER_ENDS))
         return any(
-            self._partners.has_picture(_joined(place, bare))
+            self._partners.has_picture(_joined(place, core + end))
             for place in _picture_folders(folder)
-            for bare in _bare_names(name)
+            for core in cores
+            for end in _PICTURE_ENDS
         )
 
     def _is_beside(self, raw: bytes) -> bool:
         """Whether it is the mask of a picture in the same folder."""
         folder, _, name = raw.rpartition(b"/")
-        bare = stem(name)
         return any(
-            self._partners.has_picture(_joined(folder, one))
-            for one in _bare_names(name)
-            if one != bare
+            self._partners.has_picture(_joined(folder, core + end))
+            for core in _without(stem(name), _BESIDE_ENDS)
+            for end in _PICTURE_ENDS
         )
 
 
@@ -119,17 +117,31 @@ def read(tree: Tree, policy: Policy) -> Masks:
 
 
 def recognise(glimpse: Glimpse) -> str | None:
-    """Say why a folder looks like pictures with masks."""
+    """Say why a folder looks like pictures with masks.
+
+    One pair in two folders is enough; beside pictures there must be a mask for every second one,
+    for names may end in ``_mask`` for other reasons.
+    """
     pictures = [raw for raw in glimpse.files() if SamplePath(raw).suffix in PICTURE_SUFFIXES]
     stems = {stem(raw) for raw in pictures if not _is_mask_folder(raw)}
-    for raw in pictures:
-        folder, _, name = raw.rpartition(b"/")
-        masks = _is_mask_folder(raw)
-        places = _picture_folders(folder) if masks else [folder]
-        bare = [one for one in _bare_names(name) if masks or one != stem(name)]
-        if any(_joined(place, one) in stems for place in places for one in bare):
-            return f"{SamplePath(raw).text} has the name of a picture, as masks have"
-    return None
+    pairs = [raw for raw in pictures if _is_one_of(raw, stems)]
+    apart = next((raw for raw in pairs if _is_mask_folder(raw)), None)
+    if apart is None and len(pairs) * 3 < len(pictures):
+        return None
+    first = apart or next(iter(pairs), None)
+    if first is None:
+        return None
+    return f"{SamplePath(first).text} has the name of a picture, as masks have"
+
+
+def _is_one_of(raw: bytes, stems: Container[bytes]) -> bool:
+    """Whether it is a mask of one of the pictures with these names."""
+    folder, _, name = raw.rpartition(b"/")
+    apart = _is_mask_folder(raw)
+    places = _picture_folders(folder) if apart else [folder]
+    cores = _without(stem(name), _MASK_ENDS if apart else _BESIDE_ENDS)
+    wanted = product(places, cores, _PICTURE_ENDS)
+    return any(_joined(place, core + end) in stems for place, core, end in wanted)
 
 
 def _other_folders(folder: bytes) -> Iterator[bytes]:
@@ -157,12 +169,11 @@ def _picture_folders(folder: bytes) -> Iterator[bytes]:
                 yield b"/".join([*parts[:at], other, *parts[at + 1 :]])
 
 
-def _bare_names(name: bytes) -> Iterator[bytes]:
-    """Yield the names without extension that the picture of a mask may have."""
-    bare = stem(name)
-    for end in _NAME_ENDS:
-        if bare.endswith(end) and len(bare) > len(end):
-            yield bare[: len(bare) - len(end)]
+def _without(name: bytes, ends: Sequence[bytes]) -> list[bytes]:
+    """Return what is left of a name without each of the ends that it has."""
+    return [
+        name[: len(name) - len(end)] for end in ends if name.endswith(end) and len(name) > len(end)
+    ]
 
 
 def _joined(folder: bytes, name: bytes) -> bytes:

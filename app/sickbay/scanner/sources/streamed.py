@@ -9,8 +9,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 WINDOW = 1 << 20
 MAX_ENTRY = 8 << 20
@@ -57,8 +56,7 @@ class Malformed(Exception):
         self.byte = byte
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One entry of a top-level array, or the whole value of another top-level name.
 
     Attributes:
@@ -182,8 +180,8 @@ class Streamed:
                 return ""
 
     def _value(self) -> tuple[Any, str]:
-        """Read one value and return it with its text."""
-        if not self._next():
+        """Read one value, of which ``_next`` saw the beginning, and return it with its text."""
+        if self._at >= len(self._text):
             raise self._malformed("it ends too early")
         self._repeated = False
         while True:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain
 
 from sickbay.contract.errors import SickbayError
 from sickbay.contract.finding import Finding
@@ -12,20 +12,20 @@ from sickbay.contract.policy import Policy
 from sickbay.scanner.csv_cells import Dialect
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.rows import LongRow, Row
-from sickbay.scanner.sources import csv_dialect, labels, table_rows
-from sickbay.scanner.sources.columns import Column, Roles, TableOptions, roles
+from sickbay.scanner.sources import csv_dialect, labels, lines, table_rows
+from sickbay.scanner.sources.columns import Column, Roles, roles
 from sickbay.scanner.sources.csv_rows import CsvRow, CsvRows
 from sickbay.scanner.sources.folders import SPLITS
 from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.sources.labels import Labels
 from sickbay.scanner.sources.listed import Listed
 from sickbay.scanner.sources.table_rows import TableRow, is_list, shown, split_of
+from sickbay.scanner.table_options import TableOptions
 from sickbay.scanner.trees import Tree
 
 NAME = "csv"
 SUMMARY = "CSV or TSV: each row is a sample, or names a picture and its label"
 _SUFFIXES = {".csv", ".tsv"}
-_FIRST_ROWS = 200  # from which columns are judged
 
 
 class CsvTable:
@@ -36,6 +36,7 @@ class CsvTable:
     """
 
     word = "row"
+    shows_pictures = False
 
     def __init__(self, tree: Tree, raw: bytes, policy: Policy, options: TableOptions) -> None:
         self.raw = raw
@@ -110,7 +111,7 @@ class CsvTable:
             self._note("annotation.malformed", "The table holds blank lines only.")
             return
         self._width = len(first.cells)
-        some = list(islice(read.rows(self._width), _FIRST_ROWS))
+        some = lines.some(read.rows(self._width), _size)
         filled = [row.cells for row in (first, *some) if row.cells]
         asked = self._options.path or self._options.label or self._options.text
         if asked or not first.cells or csv_dialect.has_header(filled):
@@ -204,6 +205,10 @@ class CsvTable:
     def _name(self, at: int) -> str:
         name = self._names[at] if self._names and at < len(self._names) else ""
         return excerpt(name)[:80] or f"column {at + 1}"
+
+
+def _size(row: CsvRow) -> int:
+    return len(row.text)
 
 
 def _cells(count: int) -> str:

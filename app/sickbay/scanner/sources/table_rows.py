@@ -25,7 +25,7 @@ class TableRow:
     Attributes:
         number: of the row, or of its line.
         given: the row as its child gets it, where the row is a sample.
-        path: the picture that it names, where rows name pictures.
+        path: the picture that it names, where rows name or show pictures.
         label: its label, as records have it.
         split: the split it is in.
         findings: what is wrong with the row itself.
@@ -46,6 +46,7 @@ class Table(Protocol):
         raw: its raw path.
         word: what a row of it is called in findings: ``row`` or ``line``.
         names_pictures: whether its rows name pictures, which are the samples then.
+        shows_pictures: whether its rows are samples with a picture each.
         classes: names of classes among its labels.
         notes: what is wrong with the file as a whole.
     """
@@ -57,6 +58,11 @@ class Table(Protocol):
     @property
     def names_pictures(self) -> bool:
         """Whether it does."""
+        ...
+
+    @property
+    def shows_pictures(self) -> bool:
+        """Whether they do."""
         ...
 
     @property

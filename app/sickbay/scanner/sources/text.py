@@ -6,11 +6,11 @@ from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 from sickbay.scanner.formats import PICTURE_SUFFIXES
 from sickbay.scanner.sources import Found, Item, table_rows
-from sickbay.scanner.sources.columns import TableOptions
 from sickbay.scanner.sources.folders import Folders
 from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.sources.jsonl import SUFFIXES, JsonLines
 from sickbay.scanner.sources.listed import Listed
+from sickbay.scanner.table_options import TableOptions
 from sickbay.scanner.trees import Entry, Skipped, Tree
 
 NAME = "text"

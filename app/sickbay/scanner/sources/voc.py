@@ -1,7 +1,8 @@
 """Pascal VOC: an XML file a picture, with or without lists of what is in which split.
 
 The XML of ``JPEGImages/a.jpg`` is ``Annotations/a.xml``, else it lies beside the picture. Loaders
-of VOC go by XML files or lists, so a picture without XML is not trained on and skipped here.
+of VOC go by XML files or lists, so a picture without XML is not trained on and skipped here; one
+that is listed lacks its label, unless it is listed for the test.
 """
 
 from collections.abc import Iterator, Sequence
@@ -73,13 +74,15 @@ class Voc:
         side = self._partners.first(_xml_of(raw))
         if side is None and not splits:
             return Skipped(raw, NO_XML)
+        split = splits[0] if splits else self._split(raw)
+        bare = side is None and place.entry is not None and split != "test"
         return Found(
             raw,
-            splits[0] if splits else self._split(raw),
+            split,
             kind=NAME if side else "picture",
             side=side,
             listed=listed_at(place),
-            findings=(*listed_twice(place), *(() if side or place.entry is None else _bare(raw))),
+            findings=(*listed_twice(place), *(_bare(raw) if bare else ())),
         )
 
     def _split(self, raw: bytes) -> str:

@@ -6,9 +6,13 @@ from enum import Enum
 from typing import BinaryIO, Protocol, TypeAlias
 
 from sickbay.contract.finding import Finding
+from sickbay.scanner.where import Place
 
-Key: TypeAlias = tuple[int, int, int, int, int]
-"""Device, inode, size in bytes, mtime and ctime in ns: the same as long as nobody wrote to it."""
+Key: TypeAlias = tuple[int | str, ...]
+"""What a tree knows a content by: the same as long as nobody wrote to it.
+
+Of a local file its device, inode, size in bytes, mtime and ctime in ns.
+"""
 
 HIDDEN = "hidden file"
 LITTER = "file manager's litter"
@@ -73,6 +77,11 @@ class Tree(Protocol):
 
         Hidden names are left out; a folder that cannot be read has none.
         """
+        ...
+
+    @property
+    def files(self) -> Place:
+        """Where those who check find the files."""
         ...
 
     def open(self, raw: bytes) -> BinaryIO:

@@ -8,6 +8,7 @@ from sickbay.contract.errors import BadInput
 from sickbay.contract.inside import Inside
 from sickbay.scanner.trees import Entry, Key, Skipped
 from sickbay.scanner.trees.walk import Walk, below, key_of, written
+from sickbay.scanner.where import Below
 
 
 class LocalTree:
@@ -27,6 +28,11 @@ class LocalTree:
     def real(self) -> str:
         """The root without links."""
         return os.path.realpath(self.where)
+
+    @property
+    def files(self) -> Below:
+        """The folder, which children open themselves."""
+        return Below(os.path.abspath(self.where))  # noqa: PTH100 (links are kept as they are)
 
     def entries(self) -> Iterator[Entry | Skipped]:
         """Yield everything below the root in ascending order of raw path."""
@@ -62,7 +68,8 @@ class LocalTree:
 
     def settled(self, key: Key, since: int) -> bool:
         """Whether the file was last written to before ``since``, in ns."""
-        return written(*key[3:]) < since
+        *_, mtime, ctime = key
+        return written(int(mtime), int(ctime)) < since
 
     def digest(self, since: int) -> bytes | None:
         """Digest all names and keys below the root."""

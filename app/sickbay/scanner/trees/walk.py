@@ -116,7 +116,8 @@ class Walk:
             return (entry.name, item.reason, None), 0
         if item.raw[-1:] == b"/":
             return (entry.name, True, None), 0
-        return (entry.name, item.what.value, item.key), written(*item.key[3:]) if item.key else 0
+        last = 0 if item.key is None else written(int(item.key[3]), int(item.key[4]))
+        return (entry.name, item.what.value, item.key), last
 
     def _entries(self, folder: bytes) -> Iterator[Entry | Skipped]:
         """List one folder in order; its name ends with a slash, as do those of folders in it."""
@@ -124,7 +125,7 @@ class Walk:
             with os.scandir(below(self.top, folder)) as entries:
                 found = sorted(entries, key=_name)
         except OSError as error:
-            yield _unreadable_folder(folder, error)
+            yield unreadable_folder(folder, error.strerror)
             return
         seen = [self._seen(folder, entry) for entry in found]
         seen.sort(key=_raw)
@@ -136,7 +137,7 @@ class Walk:
             return self._link(raw, entry)
         if entry.is_dir(follow_symlinks=False):
             return Entry(raw + b"/")
-        if (reason := _unwanted(folder, entry.name)) is not None:
+        if (reason := unwanted(folder, entry.name)) is not None:
             return Skipped(raw, reason)
         if entry.is_file(follow_symlinks=False):
             return Entry(raw, What.FILE, _stat_key(entry))
@@ -187,20 +188,22 @@ def _stat_key(entry: os.DirEntry[bytes]) -> Key | None:
         return None
 
 
-def _unwanted(folder: bytes, name: bytes) -> str | None:
+def unwanted(folder: bytes, name: bytes) -> str | None:
+    """Say why nobody meant a name to be a sample, or nothing."""
     if name[:1] == b"." or folder[:1] == b"." or b"/." in folder:
         return HIDDEN
     return LITTER if name.lower() in _LITTER else None
 
 
 def _unless_unwanted(folder: bytes, name: bytes, what: What) -> Entry | Skipped:
-    reason = _unwanted(folder, name)
+    reason = unwanted(folder, name)
     return Skipped(folder + name, reason) if reason else Entry(folder + name, what)
 
 
-def _unreadable_folder(folder: bytes, error: OSError) -> Skipped:
+def unreadable_folder(folder: bytes, why: str | None) -> Skipped:
+    """Say that a folder cannot be read, and why."""
     raw = folder.rstrip(b"/")
-    message = f"The folder cannot be read: {error.strerror}."
+    message = f"The folder cannot be read: {why}."
     return Skipped(raw, UNREADABLE, Finding.of("file.unreadable", SamplePath(raw).text, message))
 
 

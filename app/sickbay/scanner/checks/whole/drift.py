@@ -72,7 +72,7 @@ def label_drift(table: Mapping[str, Mapping[str, int]], threshold: float) -> Ite
         one, other = (table[split] for split in pair)
         distance, average, chance = total_variation(one, other)
         if distance - average > max(threshold, chance):
-            measure = ("total variation", distance, threshold)
+            measure = ("total variation", distance, threshold, average + chance)
             yield _drift(("labels", "label shares"), measure, pair, _largest_change(one, other))
 
 
@@ -116,7 +116,7 @@ def number_drift(
         distance, chance = kolmogorov_smirnov(*(parts[split] for split in pair))
         if distance > max(threshold, chance):
             one, other = (numbers.shown(float(np.median(parts[split]))) for split in pair)
-            measure = ("Kolmogorov-Smirnov", distance, threshold)
+            measure = ("Kolmogorov-Smirnov", distance, threshold, chance)
             example = f"the median is {one} and {other}"
             yield _drift((numbers.name, numbers.noun), measure, pair, example)
 
@@ -128,9 +128,12 @@ def _largest(sizes: Mapping[str, int]) -> list[str]:
 
 
 def _drift(
-    what: tuple[str, str], measure: tuple[str, float, float], pair: tuple[str, str], example: str
+    what: tuple[str, str],
+    measure: tuple[str, float, float, float],
+    pair: tuple[str, str],
+    example: str,
 ) -> Finding:
-    (name, noun), (distance, value, threshold) = what, measure
+    (name, noun), (distance, value, threshold, chance) = what, measure
     one, other = (split or "the samples without a split" for split in pair)
     message = (
         f"The {noun} of {one} and {other} differ: {distance} is {value:.2f}, "
@@ -146,4 +149,5 @@ def _drift(
         distance=distance,
         value=round(value, 4),
         threshold=threshold,
+        chance=round(chance, 4),
     )

@@ -18,11 +18,12 @@ _GROUPS = 256  # remembered while their members come by
 class SetFacts:
     """Takes over the first pass, frees its columns one after another, and answers by number."""
 
-    def __init__(self, first: FirstPass, policy: Policy) -> None:
+    def __init__(self, first: FirstPass, policy: Policy, most: int) -> None:
         self.names = first.names
         self.split_names = first.split_names
-        ranked = sorted(first.modes, key=lambda mode: (-first.modes[mode], mode != "RGB", mode))
-        self.usual_mode = ranked[0] if ranked else None
+        self.usual_mode = next(
+            (mode for mode, count in first.modes.items() if 2 * count > first.modes.total()), None
+        )
         self.usual_size = UsualSize.of(first.pixels(), policy.odd_size_factor)
         self.usual_shapes = first.shapes.usual()
         first.free_measures()
@@ -31,7 +32,7 @@ class SetFacts:
         self._contents = _contents(first)
         self._alike = _alike(first)
         first.free_keys()
-        self._nearest = self._compared(first, policy)
+        self._nearest = self._compared(first, policy, most)
         first.free_hashes()
         self._copies = lru_cache(_GROUPS)(self._copies_of)
         self._named = lru_cache(_GROUPS)(self._named_alike)
@@ -64,7 +65,7 @@ class SetFacts:
             return None
         return self._nearest.of(number, max(1, len(self.copies(number))))
 
-    def _compared(self, first: FirstPass, policy: Policy) -> Nearest | None:
+    def _compared(self, first: FirstPass, policy: Policy, most: int) -> Nearest | None:
         if not any(first.hashed) or policy.severity_of("image.near-duplicate") is None:
             return None
         spots = Spots.of_samples(first, self._contents)
@@ -75,7 +76,7 @@ class SetFacts:
             self._splits,
             self._contents,
             spots,
-            Neighbours.of_spots(spots, self._contents, policy.near_duplicate_distance),
+            Neighbours.of_spots(spots, self._contents, policy.near_duplicate_distance, most),
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sickbay.scanner.checks.whole.alike import MOST_COMPARISONS, Pairs
+from sickbay.scanner.checks.whole.alike import Pairs
 from sickbay.scanner.checks.whole.first_pass import FirstPass
 from sickbay.scanner.checks.whole.numbers import NONE, Column, Runs, changes, column
 
@@ -84,9 +84,7 @@ class Neighbours:
     cut: Column = field(init=False)
 
     @classmethod
-    def of_spots(
-        cls, spots: Spots, copies: Runs, distance: int, most: int = MOST_COMPARISONS
-    ) -> "Neighbours":
+    def of_spots(cls, spots: Spots, copies: Runs, distance: int, most: int) -> "Neighbours":
         """Find all pairs of spots within the distance, in bounded memory."""
         number = len(spots.hashes)
         found = cls(
@@ -98,13 +96,14 @@ class Neighbours:
         pairs = Pairs(spots.hashes, distance, most)
         found.cut = pairs.cut
         for left, right, bits in pairs:
-            apart = _apart(spots, copies, sizes, left, right)
+            new = ~_copied(spots, copies, sizes, left, right)
+            apart = new & (spots.splits[left] != spots.splits[right])
             for one, other in ((left, right), (right, left)):
                 key = (bits.astype(np.uint64) << _PLACE) | other.astype(np.uint64)
                 found.counts[one] += sizes[other]
                 at = one[apart]
                 found.across[at] = np.minimum(found.across[at], key[apart])
-                _keep(found.nearest, one, key)
+                _keep(found.nearest, one[new], key[new])
         return found
 
     def near(self, spot: int) -> Iterator[tuple[int, int]]:
@@ -123,12 +122,11 @@ def _spot(key: int) -> tuple[int, int]:
     return key & ((1 << 32) - 1), key >> 32
 
 
-def _apart(spots: Spots, copies: Runs, sizes: Column, left: Column, right: Column) -> Column:
-    """Which pairs are of two splits; one content in both is a copy, not a near one."""
+def _copied(spots: Spots, copies: Runs, sizes: Column, left: Column, right: Column) -> Column:
+    """Which pairs are one content in two splits and nothing else: a copy, not a near one."""
     one, other = (copies.of[spots.entries[spots.starts[side]]] for side in (left, right))
-    same = (one == other) & (one != NONE) & (sizes[left] == 1) & (sizes[right] == 1)
-    apart: Column = (spots.splits[left] != spots.splits[right]) & ~same
-    return apart
+    copied: Column = (one == other) & (one != NONE) & (sizes[left] == 1) & (sizes[right] == 1)
+    return copied
 
 
 def _keep(nearest: Column, spots: Column, keys: Column) -> None:

@@ -79,9 +79,9 @@ def name_collision(sample: Sample, whole: SetFacts) -> Iterator[Finding]:
 
 
 def odd_mode(sample: Sample, whole: SetFacts) -> Iterator[Finding]:
-    """A colour mode that is plain by itself but not the set's usual one."""
+    """A colour mode that is plain by itself but not that of more than half of the set."""
     mode = sample.record.mode
-    if sample.kind == "picture" and mode in PLAIN_MODES and mode != whole.usual_mode:
+    if sample.kind == "picture" and mode in PLAIN_MODES and whole.usual_mode not in {None, mode}:
         message = f"Its colour mode is {mode}; most of the set is {whole.usual_mode}."
         yield Finding.of("image.odd-mode", sample.path, message, mode=mode)
 
@@ -121,13 +121,10 @@ def near_duplicate(sample: Sample, whole: SetFacts) -> Iterator[Finding]:
 
 
 def _nearly(near: Near) -> str:
-    least = "at least " if near.cut else ""
-    if not near.others:
-        return f"It looks almost like {least}{near.count:,} other pictures of the set."
     path, bits = near.others[0]
     message = f"It looks almost like {path[-150:]!r} ({_bits(bits)})"
     if near.count > 1:
-        message += f" and {least}{near.count - 1:,} more"
+        message += f" and {'at least ' if near.cut else ''}{near.count - 1:,} more"
     if near.across is not None:
         other, split, bits = near.across
         named = "" if other == path else f" {other[-150:]!r} ({_bits(bits)})"

@@ -25,7 +25,7 @@ _SHOWN = 10
 
 @dataclass(slots=True)
 class Tally:
-    """Counts values in bounded memory: with too many, those seen once are forgotten."""
+    """Counts values in bounded memory: with too many, the rare half is forgotten."""
 
     total: int = 0
     counts: Counter[Hashable] = field(default_factory=Counter)
@@ -35,10 +35,7 @@ class Tally:
         self.total += 1
         self.counts[value] += 1
         if len(self.counts) > _VALUES:
-            self.counts = Counter({one: count for one, count in self.counts.items() if count > 1})
-            while len(self.counts) > _VALUES // 2:
-                self.counts.subtract(self.counts.keys())
-                self.counts = +self.counts
+            self.counts = Counter(dict(self.counts.most_common(_VALUES // 2)))
 
     def usual(self, share: float = _MOST) -> Any:
         """The value that at least this share has, if one has."""

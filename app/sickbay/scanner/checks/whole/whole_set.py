@@ -5,18 +5,22 @@ from collections.abc import Iterator
 from sickbay.contract.finding import Finding
 from sickbay.contract.policy import Policy
 from sickbay.scanner.checks.whole import drift, labels, shapes
+from sickbay.scanner.checks.whole.alike import MOST_COMPARISONS
 from sickbay.scanner.checks.whole.facts import SetFacts
 from sickbay.scanner.checks.whole.first_pass import FirstPass
 from sickbay.scanner.checks.whole.set_checks import SET_CHECKS, Sample
 
 
 class WholeSet:
-    """What the second pass asks. It takes the first pass over, which is empty afterwards."""
+    """What the second pass asks. It takes the first pass over, which is empty afterwards.
 
-    def __init__(self, first: FirstPass, policy: Policy) -> None:
+    ``most`` bounds the comparisons of pictures with one another where very many look alike.
+    """
+
+    def __init__(self, first: FirstPass, policy: Policy, *, most: int = MOST_COMPARISONS) -> None:
         self._labels = first.counts.table()
         self._findings = tuple(_of_the_set(first, self._labels, policy.drift_threshold))
-        self._facts = SetFacts(first, policy)
+        self._facts = SetFacts(first, policy, most)
 
     def findings(self, sample: Sample) -> tuple[Finding, ...]:
         """What only the whole set tells of one sample, with the catalogue's severities."""

@@ -100,6 +100,7 @@ def test_a_planted_drift_is_found_in_labels_sizes_and_brightness() -> None:
         "is 1.00, above 0.10; the median is 554 pixels a side and 277 pixels a side."
     )
     assert drifts[2].detail["value"] == 0.8
+    assert drifts[2].detail["chance"] == 0.1957  # one comparison of 10,000 gives more by chance
     assert all(drift.severity == "note" and drift.file == "" for drift in drifts)
 
 

@@ -94,11 +94,13 @@ def test_arrays_of_one_archive_are_compared_by_name() -> None:
     assert noted.said()["4.npz"][0].item == "y"
 
 
-@given(st.permutations(["usual", "usual", "other"]))
-def test_what_two_thirds_have_outlives_any_number_of_other_values(order: list[str]) -> None:
+@given(st.permutations(["usual", "usual", "other"]), st.integers(1, 3))
+def test_what_two_thirds_have_outlives_any_number_of_other_values(
+    order: list[str], times: int
+) -> None:
     tally = Tally()
     for number in range(1500):
-        for value in order:
+        for value in order * times:
             tally.add(value if value == "usual" else number)
     assert tally.usual() == "usual"
     assert len(tally.counts) <= 1000

@@ -162,3 +162,24 @@ def test_a_crowd_of_one_hash_names_a_few_and_counts_all() -> None:
     assert found["007.jpg"].message == (
         "It looks almost like '000.jpg' (no bit differs) and 498 more."
     )
+
+
+def test_where_too_much_looks_alike_the_count_is_a_least() -> None:
+    noted = Noted()
+    for number in range(2000):
+        noted.add(f"{number:04}.jpg", hashed=number)
+    (finding,) = noted.said(most=10_000)["0007.jpg"]
+    assert finding.detail["at_least"] is True
+    assert " more." in finding.message
+    assert " and at least " in finding.message
+
+
+def test_copies_in_many_splits_do_not_hide_a_near_one() -> None:
+    noted = Noted()
+    for split in "abcdefgh":
+        noted.add(f"{split}/a.jpg", content="one", hashed=SOME)
+    noted.add("a/b.jpg", hashed=SOME ^ 1)
+    found = near(noted)
+    assert found["h/a.jpg"].detail["others"] == ["a/b.jpg"]
+    assert found["h/a.jpg"].detail["count"] == 1
+    assert found["a/b.jpg"].detail["count"] == 8

@@ -103,7 +103,7 @@ def test_labels_are_counted_by_split_and_every_mark_counts() -> None:
 
 def test_labels_that_are_captions_are_not_counted() -> None:
     noted = Noted()
-    for number in range(10_001):
+    for number in range(10_002):
         noted.add(f"train/{number}.jpg", label=f"caption {number}")
     assert set_findings(noted) == [
         ("set.many-labels", "There are more than 10,000 labels; they are not counted.")

@@ -1,0 +1,191 @@
+"""Damage that no decoder sees: brightness or colour that shifts within a row of a JPEG and stays.
+
+A JPEG stores the mean of each block as the difference from the block before. One wrong bit
+therefore shifts every block that follows, until the next restart marker or the end of the scan.
+In the picture that is a step of constant height with a stair in it: from the wrong block to the
+right edge it runs along the upper border of its row, and from the left edge to the column of that
+block along the border below. Nothing that a camera sees or a person draws has its edges on both
+borders, ends them at one column and keeps their height constant over what the picture shows.
+
+Looking is cheap at first: votes on the picture at 1/8, where a block is one pixel. Only where they
+allow a stair are the pixels themselves decoded and measured.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Pixels: TypeAlias = NDArray[np.uint8]
+"""Height x width x channels."""
+_Steps: TypeAlias = NDArray[np.int16]
+"""Channel x border of rows x column."""
+_Votes: TypeAlias = NDArray[np.float32]
+
+LIKELY, CERTAIN = 0.12, 0.5
+"""Certainties from which a stair is worth a warning, and from which it is damage.
+
+Measured with 1,448 files in which one silently flipped byte had spoiled over 5 % of the pixels:
+58 % and 33 % of them are above. Of 3,344 clean crops of photos none is above 0.08; of 7,986
+textures, drawings and screenshots 16 are above the first, the worst at 0.30.
+"""
+_FEWEST_ROWS = 2  # of steps: a stair stands in two
+_MARGIN = 0.08  # of the width: a stair that close to the side is an ordinary edge
+_QUIET = 6  # twice a step of three grey values: differences below vote for nothing
+_NOISE = 1.5  # times the mean step: as much votes for nothing either
+_SUSPICIOUS = 0.45  # of all votes at 1/8
+_PLAUSIBLE = 0.3  # of all votes at full size
+_LOOKED_AT = 3  # stairs measured in each channel, those with most votes
+_TALL_ENOUGH = 0.35  # of the median height; where clipping at black or white takes part of it
+_HIGH = 30  # grey values: from there on height says no more
+_TEXTURED = 8  # median deviation in grey values: from there on texture says no more
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """One stair: where it begins, in units of the picture it was found in, and its height."""
+
+    row: int
+    column: int
+    height: float
+    certainty: float
+
+
+def blocks(pixels: Pixels, side: int) -> Pixels:
+    """Make a picture of block means where blocks are ``side`` pixels wide."""
+    if side == 1:
+        return pixels
+    down, across = pixels.shape[0] // side, pixels.shape[1] // side
+    tiles = pixels[: down * side, : across * side].reshape(
+        down, side, across, side, pixels.shape[2]
+    )
+    means: Pixels = (tiles.sum(axis=(1, 3), dtype=np.uint32) // side**2).astype(np.uint8)
+    return means
+
+
+def suspicious(means: Pixels, unit: tuple[int, int]) -> bool:
+    """Whether a picture of block means may hold a stair.
+
+    Args:
+        means: one pixel a block.
+        unit: blocks in a coded unit, across and down.
+    """
+    steps = _steps(means, unit[1])
+    if steps is None:
+        return False
+    usual = int(np.abs(steps).sum(dtype=np.int64)) / steps.size
+    votes = _votes(steps, unit[0], max(_QUIET, int(_NOISE * usual)))
+    return votes.size > 0 and float(votes.max()) > _SUSPICIOUS
+
+
+def find(pixels: Pixels, unit: tuple[int, int]) -> Shift | None:
+    """Return the most certain stair of a decoded picture.
+
+    Args:
+        pixels: decoded with chroma that is repeated, not interpolated, which would blur steps.
+        unit: pixels in a coded unit, across and down.
+    """
+    steps = _steps(pixels, unit[1])
+    if steps is None:
+        return None
+    votes = _votes(steps, unit[0], _QUIET)
+    measured = (
+        _measured(pixels, steps, unit, stair) for stair in _stairs(votes, pixels.shape[1], unit[0])
+    )
+    return max(measured, key=lambda shift: shift.certainty, default=None)
+
+
+def _steps(pixels: Pixels, down: int) -> _Steps | None:
+    """Twice the step at each border of rows, less the slope on both of its sides."""
+    first = _first_border(down)
+    count = (pixels.shape[0] - 2 - first) // down + 1
+    if count < _FEWEST_ROWS:
+        return None
+    upper, above, below, lower = (
+        np.ascontiguousarray(pixels[first + at :: down][:count].transpose(2, 0, 1), np.int16)
+        for at in (-2, -1, 0, 1)
+    )
+    return 3 * (below - above) + upper - lower
+
+
+def _first_border(down: int) -> int:
+    """The first row of pixels below a border that has two above it."""
+    return max(down, 2)
+
+
+def _votes(steps: _Steps, across: int, quiet: int) -> _Votes:
+    """Weigh each possible stair: channel x row x coded unit in which it begins.
+
+    Each pixel along a border votes for up, down or neither. A stair has as its weight the share
+    of votes of the weaker of its two parts, less half of those beside it.
+    """
+    width = steps.shape[2]
+    first, last = _inner(width, across)
+    if first >= last:
+        return np.zeros((0, 0, 0), np.float32)
+    signs = (steps > quiet).view(np.int8) - (steps < -quiet).view(np.int8)
+    passed = np.cumsum(signs, axis=2, dtype=np.int16)
+    left = passed[:, :, first * across - 1 : last * across - 1 : across]
+    right = passed[:, :, -1:] - left
+    columns = np.arange(first * across, last * across, across, dtype=np.float32)
+    upper, lower = right[:, :-1] / (width - columns), left[:, 1:] / columns
+    weaker: _Votes = np.maximum(np.minimum(upper, lower), -np.maximum(upper, lower))
+    weaker -= np.abs(left[:, :-1] + right[:, 1:]) * np.float32(0.5 / width)
+    return weaker
+
+
+def _inner(width: int, across: int) -> tuple[int, int]:
+    """The units, from first to before last, that lie far enough from both sides."""
+    first = max(1, math.ceil(_MARGIN * width / across))
+    return first, math.floor((1 - _MARGIN) * width / across) + 1
+
+
+def _stairs(votes: _Votes, width: int, across: int) -> Iterator[tuple[int, int, int]]:
+    """Yield channel, border and column of the stairs with most votes."""
+    first, _ = _inner(width, across)
+    for channel, weights in enumerate(votes):
+        flat = weights.ravel()
+        for at in np.argsort(flat)[: -_LOOKED_AT - 1 : -1]:
+            if flat[at] > _PLAUSIBLE:
+                row, unit = divmod(int(at), weights.shape[1])
+                yield channel, row, (first + unit) * across
+
+
+def _measured(
+    pixels: Pixels, steps: _Steps, unit: tuple[int, int], stair: tuple[int, int, int]
+) -> Shift:
+    """Say how certain one stair is: how alone, high and even, and how much of a texture it cuts."""
+    channel, row, column = stair
+    upper, lower = steps[channel, row] / 2, steps[channel, row + 1] / 2
+    parts, beside = (upper[column:], lower[:column]), (upper[:column], lower[column:])
+    heights = [_median(part) for part in parts]
+    height = _median(np.concatenate(parts))
+    least = max(1.0, _TALL_ENOUGH * abs(height))
+    rising = [np.count_nonzero(part * np.sign(height) > least) / part.size for part in parts]
+    others = [np.count_nonzero(np.abs(part) > least) / part.size for part in beside]
+    alone = max(0.0, min(rising) - max(others))
+    even = max(0.0, 1 - abs(heights[0] - heights[1]) / max(1.0, abs(height)))
+    at = _first_border(unit[1]) + row * unit[1]
+    texture = 0.4 + 0.6 * min(1, _texture(pixels, at, unit[1], column, channel) / _TEXTURED)
+    certainty = alone * even * texture * min(1, abs(height) / _HIGH)
+    return Shift(at, column, height, float(certainty))
+
+
+def _median(values: NDArray[Any]) -> float:
+    """The middle value; NumPy's own takes ten times as long for so few."""
+    middle = values.size // 2
+    return float(np.partition(values, middle)[middle])
+
+
+def _texture(pixels: Pixels, at: int, down: int, column: int, channel: int) -> float:
+    """How much the pixels differ along the border, on that of its sides where they do less."""
+    return min(
+        _median(np.abs(along - _median(along)))
+        for along in (
+            np.concatenate([pixels[y, column:, channel], pixels[y + down, :column, channel]])
+            for y in (at - 1, at)
+        )
+    )
