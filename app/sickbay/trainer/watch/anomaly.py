@@ -60,7 +60,8 @@ class Anomaly:
     @property
     def sentence(self) -> str:
         """What happened, for a person."""
-        return f"{_WHAT.get(self.kind, 'Something is wrong')} at step {self.step}."
+        known = _BY_RULE.get(self.rule.get("name", ""), _WHAT.get(self.kind, "Something is wrong"))
+        return f"{known} at step {self.step}."
 
 
 class AnomalyFound(SickbayError):
@@ -71,6 +72,14 @@ class AnomalyFound(SickbayError):
         self.anomaly = anomaly
 
 
+_BY_RULE = {
+    "sustained": "The loss has stayed far above what it was",
+    "rising": "The loss has been rising",
+    "ceiling": "The loss is above the highest that is allowed",
+    "gradient spike": "The gradient is far larger than it was",
+    "gradient sustained": "The gradient has stayed far larger than it was",
+    "gradient rising": "The gradient has been growing",
+}
 _WHAT = {
     FailureKind.NON_FINITE_INPUT: "An input is not finite",
     FailureKind.NON_FINITE_LABEL: "A label is not finite",
