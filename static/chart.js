@@ -56,7 +56,7 @@ export class Chart {
     const shown = this.figure.range("main-x");
     shown.change.connect(() => this.moved(shown));
     this.figure.main.on_event("mousemove", (event) => this.pointed?.(this.told(event.x)));
-    this.figure.main.on_event("tap", (event) => this.pointed?.(this.told(event.x)));
+    this.figure.main.on_event("tap", (event) => this.tap(event.x));
     this.figure.main.on_event("mouseleave", () => this.pointed?.(null));
     this.figure.main.on_event("doubletap", () => this.go(null));
     if (matchMedia("(pointer: coarse)").matches) this.figure.main.toolbar.active_drag = null;
@@ -279,6 +279,13 @@ export class Chart {
       const half = (this.view[1] - this.view[0]) / 2;
       this.go([x - half, x + half]);
     }
+  }
+
+  tap(x) {
+    const told = this.told(x);
+    this.pointed?.(told);
+    const own = told.find((one) => !one.other);
+    if (own) this.tapped?.(own);
   }
 
   // What the curves are at a place, in words.

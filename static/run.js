@@ -5,6 +5,7 @@ import { numeral } from "./curves.js";
 import { onKeys } from "./keys.js";
 import { Live } from "./live.js";
 import { describe, say } from "./readout.js";
+import { Strip } from "./strip.js";
 
 const main = document.getElementById("main");
 const tools = document.getElementById("tools");
@@ -19,6 +20,8 @@ const chart = tools && new Chart(document.getElementById("plot"), {
   attempts: main.dataset.attempts.split(" ").map(Number),
   bokeh: main.dataset.bokeh,
 });
+
+const strip = new Strip(document.getElementById("samples"), main.dataset.run);
 
 // ---------- the list: marks of the chart, and a cursor on it ----------
 const events = () => [...document.querySelectorAll("#happened a")];
@@ -38,7 +41,9 @@ function choose(one) {
   if (!one) return;
   one.setAttribute("aria-current", "true");
   one.scrollIntoView({ block: "nearest", inline: "nearest" });
-  if (one.dataset.step !== undefined) chart?.cursor(Number(one.dataset.step), Number(one.dataset.attempt));
+  if (one.dataset.step === undefined) return;
+  chart?.cursor(Number(one.dataset.step), Number(one.dataset.attempt));
+  strip.open(Number(one.dataset.step), Number(one.dataset.attempt));
 }
 
 function go(by) {
@@ -261,14 +266,18 @@ if (chart) {
   recall();
   readMarks();
   chart.pointed = say;
+  chart.tapped = ({ step, attempt, rank }) => {
+    chart.cursor(step, attempt);
+    strip.open(step, attempt, rank);
+  };
   chart.drawn = (drawn) => describe(drawn, chart.byTime);
   tools.addEventListener("change", changed);
   tools.addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("view").addEventListener("click", (event) => VIEWS[event.target.closest("[data-view]")?.dataset.view]?.());
   document.getElementById("save").addEventListener("click", save);
   await shown();
-  const wanted = new URLSearchParams(location.search).get("step");
-  if (wanted) choose(events().find((one) => one.dataset.step === wanted));
+  const query = new URLSearchParams(location.search);
+  if (query.has("step")) chart.cursor(Number(query.get("step")), Number(query.get("attempt") ?? main.dataset.attempt));
 }
 const group = location.hash.startsWith("#group-") && document.getElementById(location.hash.slice(1));
 if (group instanceof HTMLDetailsElement) {

@@ -63,6 +63,7 @@ ALLOWED = {
     "GET /runs/{run}": PEOPLE,
     "GET /runs/{run}/groups/{group}": PEOPLE,
     "GET /runs/{run}/live": PEOPLE,
+    "GET /runs/{run}/samples": PEOPLE,
     "GET /runs/{run}/changes": PEOPLE,
     "GET /": PEOPLE,
     "GET /datasets/{name}": PEOPLE,

@@ -37,6 +37,11 @@ class Who:
     scopes: frozenset[Scope] = frozenset()
     token: int | None = None
 
+    @property
+    def may_decide(self) -> bool:
+        """Whether it is a person who may decide on samples."""
+        return self.role is not None and self.role.covers(Role.REVIEWER)
+
 
 def public(route: Route) -> Route:
     """Mark a route that answers everybody. A test lists them all."""

@@ -15,7 +15,7 @@ from sickbay.contract.blame import Batches, Outcome
 from sickbay.contract.errors import NotFound
 from sickbay.contract.event_batch import from_json
 from sickbay.contract.paths import SamplePath, from_record
-from sickbay.quarantine.tables import Sample, Status
+from sickbay.quarantine.tables import DataSet, Sample, Status
 from sickbay.runs.failures.tables import Failure, FailureGroup, FailureSample
 from sickbay.runs.samples.tables import FailureVerdict, UsedSamples
 from sickbay.runs.tables import Attempt, Run
@@ -47,6 +47,7 @@ class StepSamples:
     Attributes:
         samples: highest loss first, NaN before all; the first of ``total``.
         outcome: what a verdict on a failure at this step says, where there is one.
+        data_set: the data set that the samples are in, where it is known here.
     """
 
     attempt: int
@@ -55,6 +56,7 @@ class StepSamples:
     samples: tuple[StepSample, ...]
     total: int
     outcome: Outcome | None
+    data_set: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,13 @@ def _view(session: Session, attempt: Attempt, rank: int, body: Batches, place: i
         ),
         total=len(used),
         outcome=outcome,
+        data_set=_name(session, attempt.data_set_id),
     )
+
+
+def _name(session: Session, data_set_id: int | None) -> str | None:
+    found = None if data_set_id is None else session.get(DataSet, data_set_id)
+    return None if found is None else found.name
 
 
 def _highest_first(used: tuple[SamplePath, float | None]) -> tuple[bool, float, bytes]:

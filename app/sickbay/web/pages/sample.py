@@ -23,6 +23,7 @@ from sickbay.web.pages.hexdump import DumpLine, dump
 from sickbay.web.pages.likeness import Copies, captions, copies, looks
 from sickbay.web.pages.overlay import Overlay, overlay
 from sickbay.web.pages.replacement import MAX_REPLACEMENT
+from sickbay.web.pages.seen import SeenView, seen_views
 from sickbay.web.pages.shell import Shell, enter, shell
 from sickbay.web.pages.tiles import Look
 from sickbay.web.parameters import DataSetName, SampleId
@@ -94,6 +95,7 @@ class SamplePage:
     replacement_caption: str
     dump: tuple[DumpLine, ...]
     overlay: Overlay | None
+    seen: tuple[SeenView, ...]
     copies: Copies
     blocking: int
     modified: datetime | None
@@ -168,6 +170,7 @@ def view(
         replacement_caption=replaced_caption,
         dump=dump(sample.head or ""),
         overlay=overlay(sample) if as_it_is.src else None,
+        seen=seen_views(session, sample_id),
         copies=copies(here, sample),
         blocking=sum(finding.severity is Severity.BLOCK for finding in sample.findings),
         modified=_moment(sample.mtime_ns),

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from sickbay.accounts.tables import Role
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.data_sets import DataSetCard
 from sickbay.quarantine.decisions.recent import Recent, recent
@@ -85,7 +84,7 @@ def bare(session: Session, who: Who, here: str) -> Shell:
         here=here,
         person=who.name,
         role=who.role.value if who.role else "",
-        may_decide=who.role is not None and who.role.covers(Role.REVIEWER),
+        may_decide=who.may_decide,
         said=None,
     )
 

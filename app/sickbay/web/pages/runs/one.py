@@ -25,7 +25,9 @@ from sickbay.web.pages.runs.drawing import NOTHING, Drawing, draw, number
 from sickbay.web.pages.runs.groups import OPEN_MOST, GroupCard, card_of, title_of
 from sickbay.web.pages.runs.happened import Event, happened
 from sickbay.web.pages.runs.place import Key, around
+from sickbay.web.pages.runs.strip import Strip, strip
 from sickbay.web.pages.shell import Shell
+from sickbay.web.parameters import INT64_MOST
 from sickbay.web.render import page
 from sickbay.web.security import CHART_POLICY
 from sickbay.web.site import Here
@@ -72,6 +74,8 @@ class RunPage:
     more: tuple[tuple[GroupRow, str], ...]
     others: tuple[tuple[str, str], ...]
     bokeh: str
+    strip: Strip | None
+    """The samples of the step that the query names."""
 
     @property
     def newest(self) -> AttemptCard:
@@ -106,19 +110,30 @@ def show_run(
     request: Request,
     site: Here,
     me: Viewer,
+    *,
     run: Key,
     wanted: Annotated[str, Query(alias="series", max_length=255)] = "",
+    step: Annotated[int | None, Query(ge=-INT64_MOST, le=INT64_MOST)] = None,
+    attempt: Annotated[int | None, Query(ge=1, le=INT64_MOST)] = None,
 ) -> Response:
     """Show one run; the series is that of the query, else the run's own main one."""
     with site.database.reading() as session:
-        shown = read(session, me, run, wanted)
+        shown = read(session, me, run, wanted, step=step, attempt=attempt)
     answer = page(request, "run/run.html", shown)
     answer.headers["Content-Security-Policy"] = CHART_POLICY
     return answer
 
 
-def read(session: Session, me: Who, key: str, wanted: str) -> RunPage:
-    """Read what the page of a run shows.
+def read(
+    session: Session,
+    me: Who,
+    key: str,
+    wanted: str,
+    *,
+    step: int | None = None,
+    attempt: int | None = None,
+) -> RunPage:
+    """Read what the page of a run shows, with the samples of a step where one is named.
 
     Raises:
         NotFound: there is no such run.
@@ -145,6 +160,16 @@ def read(session: Session, me: Who, key: str, wanted: str) -> RunPage:
         more=tuple((one, title_of(one)) for one in found[OPEN_MOST:]),
         others=_others(session, key),
         bokeh=version("bokeh"),
+        strip=None
+        if step is None
+        else strip(
+            session,
+            key,
+            attempt=attempt or row.attempt,
+            step=step,
+            rank=None,
+            may_decide=me.may_decide,
+        ),
     )
 
 

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from sickbay.web.pages.runs import figures, groups, listing, one, stream
+from sickbay.web.pages.runs import figures, groups, listing, one, stream, strip
 
 router = APIRouter()
-for part in (figures, listing, one, groups, stream):
+for part in (figures, listing, one, groups, stream, strip):
     router.include_router(part.router)

@@ -1,0 +1,93 @@
+"""From a point of a curve to the samples of its step, and from a sample back to the curve."""
+
+from array import array
+
+import pytest
+from tests import scanned
+from tests.runs.sending import Trainer, failure, points
+from tests.web.pages.desk import PAGE, Desk, text_of
+
+from sickbay.contract.blame import Batches, Outcome, Sample, Verdict
+from sickbay.contract.event import FailureKind
+
+REF = "0123456789abcdef"
+BAD, COMPANY = scanned.SOUND[0], scanned.SOUND[1]
+
+
+@pytest.fixture
+def trainer(desk: Desk) -> Trainer:
+    """A run with a spike at step 7, whose verdict blames one sample."""
+    made = Trainer(desk.database, dataset=scanned.NAME)
+    used = Batches(
+        array("q", [7]),
+        array("q", [2]),
+        array("q", [0, 1]),
+        (Sample(COMPANY), Sample(BAD)),
+        array("d", [0.25, 88.5]),
+    )
+    fault = failure(
+        "",
+        what=FailureKind.LOSS_SPIKE,
+        exception_type="",
+        ref=REF,
+        step=7,
+        samples=(Sample(BAD, loss=88.5), Sample(COMPANY, loss=0.25)),
+    )
+    made.log(points("train/loss", range(20), [1.0] * 20), used, fault)
+    made.log(Verdict(REF, Outcome.REPRODUCED_ALONE, (Sample(BAD, loss=88.5),), 4))
+    return made
+
+
+def strip(desk: Desk, trainer: Trainer, **query: object) -> str:
+    asked = {"attempt": 1, "step": 7, **query}
+    return desk.client.get(f"/runs/{trainer.run}/samples", params=asked, headers=PAGE).text
+
+
+def test_the_strip_names_the_samples_with_loss_verdict_and_decision(
+    desk: Desk, trainer: Trainer
+) -> None:
+    page = strip(desk, trainer)
+    assert page.index(BAD) < page.index(COMPANY)
+    for said in ("Samples of step 7", "88.5", "it is the data", "blamed", "Leave out"):
+        assert said in page
+
+
+def test_a_click_on_the_strip_leaves_the_sample_out(desk: Desk, trainer: Trainer) -> None:
+    assert desk.sample(BAD).status == "held"
+    desk.decide(BAD, "exclude")
+    page = strip(desk, trainer)
+    assert desk.sample(BAD).status == "excluded"
+    assert "Excluded" in page
+
+
+def test_a_step_nobody_recorded_says_how_to_record_it(desk: Desk, trainer: Trainer) -> None:
+    other = Trainer(desk.database, name="bare")
+    other.log(points("loss", [1], [1.0]))
+    assert "run.seen(step, paths)" in strip(desk, other)
+    assert "the nearest that was recorded" in strip(desk, trainer, step=12)
+
+
+def test_the_runs_page_shows_the_strip_without_scripts_too(desk: Desk, trainer: Trainer) -> None:
+    page = desk.client.get(f"/runs/{trainer.run}?step=7&attempt=1", headers=PAGE)
+    assert "Samples of step 7" in text_of(page)
+    assert "Samples of step" not in text_of(desk.client.get(f"/runs/{trainer.run}", headers=PAGE))
+
+
+def test_a_samples_page_leads_back_to_the_curve(desk: Desk, trainer: Trainer) -> None:
+    sample = desk.sample(BAD)
+    page = desk.get(f"/samples/{sample.id}")
+    assert f'href="/runs/{trainer.run}?step=7&amp;attempt=1#samples"' in page.text
+    said = text_of(page)
+    assert "Seen in training" in said
+    assert "it is the data" in said
+    assert "and does it again by itself" in said
+
+
+def test_hostile_paths_of_a_trainer_are_text(desk: Desk) -> None:
+    made = Trainer(desk.database, name="<b>run</b>", dataset=scanned.NAME)
+    path = '"><img src=x onerror=alert(1)>.jpg'
+    used = Batches(array("q", [1]), array("q", [1]), array("q", [0]), (Sample(path),))
+    made.log(points("loss", [1], [1.0]), used)
+    page = strip(desk, made, step=1)
+    assert "<img src=x" not in page
+    assert "It is no sample of the data set." in page
