@@ -1,5 +1,6 @@
 """From a point of a curve to the samples of its step, and from a sample back to the curve."""
 
+import re
 from array import array
 
 import pytest
@@ -9,6 +10,7 @@ from tests.web.pages.desk import PAGE, Desk, text_of
 
 from sickbay.contract.blame import Batches, Outcome, Sample, Verdict
 from sickbay.contract.event import FailureKind
+from sickbay.contract.report import Change, Passed, Report, Stage
 
 REF = "0123456789abcdef"
 BAD, COMPANY = scanned.SOUND[0], scanned.SOUND[1]
@@ -91,3 +93,19 @@ def test_hostile_paths_of_a_trainer_are_text(desk: Desk) -> None:
     page = strip(desk, made, step=1)
     assert "<img src=x" not in page
     assert "It is no sample of the data set." in page
+
+
+def test_changes_and_reports_of_a_run_are_told_on_its_page(desk: Desk, trainer: Trainer) -> None:
+    stages = (
+        Stage("one batch, no workers", Passed.PASSED),
+        Stage("one forward", Passed.FAILED, "Sizes 3 and 4 do not fit."),
+    )
+    trainer.log(
+        Change("learning-rate", "0.1", "0.05", "the loss went up", 9),
+        Report("Triage", Passed.FAILED, stages, "model", "shape mismatch", "Look at the head."),
+    )
+    said = text_of(desk.client.get(f"/runs/{trainer.run}", headers=PAGE))
+    assert "Learning rate" in said
+    assert "0.1 → 0.05. the loss went up" in said
+    assert re.search(r"model ?: shape mismatch ?\. Look at the head\.", said)
+    assert "one forward failed Sizes 3 and 4 do not fit." in said

@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 
 from sickbay.contract.event import FailureKind, Level
+from sickbay.contract.report import Passed
 from sickbay.runs.charts import Chart, Curve
 from sickbay.runs.failures.marks import Mark, marks
+from sickbay.runs.samples.course import ChangeView, ReportView, changes, reports
 from sickbay.runs.state import RunState
 from sickbay.runs.view import AttemptView, RunView, told
 from sickbay.web.language import _, ngettext
@@ -70,6 +72,8 @@ def happened(
         *_spikes(chart),
         *(event for curve in chart.curves for event in _odd(curve, apart)),
         *_told(session, run.key),
+        *_changes(changes(session, run.key)),
+        *_reports(reports(session, run.key)),
     ]
     return tuple(sorted(events, key=_place, reverse=True))
 
@@ -98,6 +102,31 @@ def _ended(one: AttemptView) -> Event:
     text = _("last point at step %s") % f"{one.last_step:,}" if one.last_step is not None else ""
     icon = "fail" if one.state is RunState.FAILED else "clock"
     return Event(icon, one.number, one.last_step, title, text, one.ended_at or one.heartbeat_at)
+
+
+def _changes(found: Sequence[ChangeView]) -> Iterator[Event]:
+    for one in found:
+        title = one.what.replace("-", " ").capitalize()
+        values = " → ".join(value for value in (one.before, one.after) if value)
+        text = ". ".join(part for part in (values, one.why) if part)
+        yield Event("note", one.attempt, one.step, title, text, one.at)
+
+
+def _reports(found: Sequence[ReportView]) -> Iterator[Event]:
+    for place, one in enumerate(found):
+        failed = one.report.outcome is Passed.FAILED
+        text = next(
+            (stage.name for stage in one.report.stages if stage.outcome is Passed.FAILED), ""
+        )
+        yield Event(
+            "fail" if failed else "note",
+            one.attempt,
+            None,
+            one.report.title,
+            text,
+            one.at,
+            f"#report-{place}",
+        )
 
 
 def _failures(found: Sequence[Mark], chart: Chart) -> Iterator[Event]:

@@ -17,6 +17,7 @@ from sickbay.runs import charts, find, series
 from sickbay.runs.charts import Chart, Curve
 from sickbay.runs.failures.find import GroupRow, groups
 from sickbay.runs.find import RunRow
+from sickbay.runs.samples.course import ReportView, reports
 from sickbay.runs.series import SeriesView
 from sickbay.runs.state import DEAD_AFTER, STALLED_AFTER, RunState
 from sickbay.runs.view import AttemptView, RankView, RunView, view
@@ -74,6 +75,7 @@ class RunPage:
     more: tuple[tuple[GroupRow, str], ...]
     others: tuple[tuple[str, str], ...]
     bokeh: str
+    reports: tuple[ReportView, ...]
     strip: Strip | None
     """The samples of the step that the query names."""
 
@@ -160,6 +162,7 @@ def read(
         more=tuple((one, title_of(one)) for one in found[OPEN_MOST:]),
         others=_others(session, key),
         bokeh=version("bokeh"),
+        reports=tuple(reports(session, key)),
         strip=None
         if step is None
         else strip(
