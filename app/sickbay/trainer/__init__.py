@@ -19,8 +19,24 @@ from sickbay.trainer.complaints import harmless
 from sickbay.trainer.reporter import MOST_TO_FINISH
 from sickbay.trainer.run import Run
 from sickbay.trainer.seeds import seed_everything
+from sickbay.trainer.traced import Traced, fetching, moved, samples_of
+from sickbay.trainer.watch import Watch
 
-__all__ = ["Run", "alert", "failure", "finish", "init", "log", "run", "seed_everything"]
+__all__ = [
+    "Run",
+    "Traced",
+    "Watch",
+    "alert",
+    "failure",
+    "fetching",
+    "finish",
+    "init",
+    "log",
+    "moved",
+    "run",
+    "samples_of",
+    "seed_everything",
+]
 
 _current = Run(None)
 

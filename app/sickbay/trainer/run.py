@@ -32,6 +32,7 @@ from sickbay.trainer.failing import failure
 from sickbay.trainer.failing import samples as listed
 from sickbay.trainer.plain import plain, text
 from sickbay.trainer.reporter import MOST_TO_FINISH, Reporter
+from sickbay.trainer.traced import witness
 from sickbay.trainer.tray import Tray
 
 _MOST_VALUE = 200
@@ -137,9 +138,12 @@ class Run:
         if self._reporter is None or (exception is not None and self._told == id(exception)):
             return
         self._told = id(exception) if exception is not None else None
+        fields = witness.completed(exception, {"what": what, **fields})
+        if not witness.first_time(fields):
+            return
         place = self._reporter.place
         known = {"step": self._last, "host": place.host, "local_rank": place.rank.local_rank}
-        self._reporter.put(failure(what, exception, {**known, **fields}, self._root))
+        self._reporter.put(failure(fields.pop("what"), exception, {**known, **fields}, self._root))
 
     @harmless(None)
     def seen(self, step: int, samples: Sequence[Any], losses: Any = None) -> None:
@@ -221,6 +225,8 @@ class Run:
         answer; what could not be sent stays in the spool for ``sickbay sync``. A second call
         does nothing.
         """
+        if self._reporter is not None:
+            witness.before_leaving()
         reporter, self._reporter, self._tray = self._reporter, None, None
         with suppress(ValueError):
             _open.remove(self)

@@ -1,0 +1,32 @@
+"""Texts of which one is broken, and a run that nobody else has begun."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.trainer.ward import Ward
+
+import sickbay.trainer as sickbay
+
+pytest.importorskip("torch", reason="needs the extra trainer")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Twelve texts, the sixth of which is no UTF-8."""
+    from tests.trainer.traced.faults import write_texts  # noqa: PLC0415 (torch is there now)
+
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    write_texts(texts)
+    return texts
+
+
+@pytest.fixture
+def job(online: Ward, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:  # noqa: ARG001 (its server)
+    """A run with the texts as its data set."""
+    monkeypatch.setattr(sickbay, "_current", sickbay.Run(None))
+    run = sickbay.init("texts", dataset="texts", root=folder)
+    yield run
+    run.finish()
