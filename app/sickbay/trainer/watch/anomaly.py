@@ -61,7 +61,8 @@ class Anomaly:
     def sentence(self) -> str:
         """What happened, for a person."""
         known = _BY_RULE.get(self.rule.get("name", ""), _WHAT.get(self.kind, "Something is wrong"))
-        return f"{known} at step {self.step}."
+        where = "" if self.here else f" on rank {self.rank}"
+        return f"{known} at step {self.step}{where}."
 
 
 class AnomalyFound(SickbayError):

@@ -5,9 +5,9 @@ not admitted to the window, so that one of them does not hide the next; but afte
 of them in a row the curve has a new level: that is one event, and the window begins afresh.
 
 Some curves throw large values every day. How large is known from the scores of accepted values
-alone, so that spikes cannot raise the bar for one another: where the third largest of the last
-thousand is q, a spike needs a score of q²/2. Noise like a normal distribution has q ≤ 4 and keeps
-the threshold of 8. How well all this does: ``tests/benchmarks/test_detectors.py``.
+alone, so that spikes cannot raise the bar for one another: where one in 500 of the last four
+thousand reaches q, a spike needs a score of q²/3. Noise like a normal distribution has q of about
+3 and keeps the threshold of 8. How well all this does: ``tests/benchmarks/test_detectors.py``.
 """
 
 import itertools
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Of the rules: it rises whenever the same curve may get another answer."""
-_EVERYDAY, _RANK = 1024, 3
-"""Scores that are looked back at for what is usual, and which of the largest counts."""
-_RISES = 3
-"""A new level makes the medians of two blocks rise; three are a trend."""
+_EVERYDAY, _SHARE = 4096, 500
+"""Scores that are looked back at for what is usual, of which one in so many is larger still."""
+_RISES, _EACH, _ALTOGETHER = 4, 0.4, 2.5
+"""A new level makes the medians of two blocks rise; four are a trend. By how many spreads each
+must: the median of a block of 64 varies by about a quarter of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +149,10 @@ class Rule:
         return max(expected.spread, told.floor * abs(expected.level), told.least)
 
     def _bar(self) -> float:
-        usual = sorted(self._scores)[-_RANK:]
-        return max(self.thresholds.threshold, usual[0] * abs(usual[0]) / 2 if usual else 0.0)
+        if not self._scores:
+            return self.thresholds.threshold
+        usual = sorted(self._scores)[-1 - len(self._scores) // _SHARE]
+        return max(self.thresholds.threshold, usual * abs(usual) / 3)
 
     def _accept(self, value: float, score: float, spread: float) -> Found | None:
         self._spikes, self._highest = [], 0.0
@@ -163,15 +166,15 @@ class Rule:
         return self._rise(spread)
 
     def _rise(self, spread: float) -> Found | None:
-        """Say whether the medians of the last blocks rose, each by more than noise can do."""
+        """Say whether the medians of the last blocks rose, by more than noise can do."""
         blocks = list(self._blocks)
         rises = [later - earlier for earlier, later in itertools.pairwise(blocks)]
-        if len(rises) < _RISES or min(rises) < spread:
+        if len(rises) < _RISES or min(rises) < _EACH * spread:
+            return None
+        if (score := sum(rises) / spread) < _ALTOGETHER:
             return None
         self._blocks.clear()
-        score = (blocks[-1] - blocks[0]) / spread
-        bar = float(_RISES)
-        return Found("rising", blocks[-1], blocks[0], score, bar, self._window.values())
+        return Found("rising", blocks[-1], blocks[0], score, _ALTOGETHER, self._window.values())
 
     def _new_level(self, found: Found) -> Found:
         self._window.restart(self._spikes)

@@ -63,8 +63,9 @@ class Window:
 
 
 def _spread(distances: Sequence[float]) -> float:
-    """Return the spread; where most values are equal, the others alone tell of it."""
-    return TO_SIGMA * median(distances) or _FROM_MEAN * math.fsum(distances) / len(distances)
+    """Return the spread; where about half of the values are equal, the others tell of it too."""
+    by_mean = _FROM_MEAN * math.fsum(distances) / len(distances)
+    return max(TO_SIGMA * median(distances), by_mean / 2)
 
 
 def median(values: Sequence[float]) -> float:
