@@ -89,6 +89,7 @@ def _dropin(monkeypatch: pytest.MonkeyPatch, name: str) -> Any:
 @pytest.fixture
 def lightning(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Our logger, on a stand-in for Lightning's base class."""
+    _stand_in(monkeypatch, "lightning.pytorch.callbacks", Callback=type("Callback", (), {}))
     _stand_in(monkeypatch, "lightning.pytorch.loggers", Logger=type("Logger", (), {}))
     return _dropin(monkeypatch, "lightning").SickbayLogger
 

@@ -16,6 +16,8 @@ from typing import Any
 
 from sickbay.trainer.beginning import begin
 from sickbay.trainer.complaints import harmless
+from sickbay.trainer.inputs import BatchChecks
+from sickbay.trainer.loop import steps
 from sickbay.trainer.reporter import MOST_TO_FINISH
 from sickbay.trainer.run import Run
 from sickbay.trainer.seeds import seed_everything
@@ -23,6 +25,7 @@ from sickbay.trainer.traced import Traced, fetching, moved, samples_of
 from sickbay.trainer.watch import Watch
 
 __all__ = [
+    "BatchChecks",
     "Run",
     "Traced",
     "Watch",
@@ -36,6 +39,7 @@ __all__ = [
     "run",
     "samples_of",
     "seed_everything",
+    "steps",
 ]
 
 _current = Run(None)

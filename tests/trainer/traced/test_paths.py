@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -62,7 +63,7 @@ def test_a_batch_keeps_its_type_and_knows_its_samples(
         assert type(batch) is kind
         found.append(_names(samples_of(batch)))
     assert [len(names) for names in found] == [5, 5, 2]
-    assert sum(found, []) == [f"{index:02}.txt" for index in range(12)]
+    assert list(chain(*found)) == [f"{index:02}.txt" for index in range(12)]
 
 
 def test_shuffled_samples_are_named_in_the_order_of_the_batch(sound: Path) -> None:
@@ -81,7 +82,7 @@ def test_persistent_workers_know_their_samples_in_the_second_epoch(sound: Path) 
         data, batch_size=6, num_workers=2, persistent_workers=True, collate_fn=data.collate()
     )
     for _ in range(2):
-        assert sum((_names(samples_of(batch)) for batch in loader), [])[5] == "05.txt"
+        assert list(chain(*(_names(samples_of(batch)) for batch in loader)))[5] == "05.txt"
 
 
 def test_a_tensor_that_is_pinned_on_its_way_still_knows_its_samples(
@@ -111,7 +112,7 @@ def test_a_batch_on_another_device_is_known_where_the_script_says_so(sound: Path
 
 def test_wrappers_around_the_data_set_are_no_obstacle(sound: Path) -> None:
     data = Traced(faults.Texts(sound))
-    both = ConcatDataset([Subset(data, [7, 2]), Subset(data, [9])])
+    both: Any = ConcatDataset([Subset(data, [7, 2]), Subset(data, [9])])
     batches = DataLoader(both, batch_size=2, collate_fn=data.collate())
     assert [_names(samples_of(batch)) for batch in batches] == [["07.txt", "02.txt"], ["09.txt"]]
 
@@ -129,7 +130,7 @@ def test_a_loader_without_batches_and_a_batch_fetched_at_once_are_known(sound: P
 def test_a_stream_knows_its_samples(sound: Path, workers: dict[str, Any]) -> None:
     data = Traced(faults.Stream(sound))
     loader = DataLoader(data, batch_size=2, collate_fn=data.collate(), **workers)
-    found = sorted(sum((_names(samples_of(batch)) for batch in loader), []))
+    found = sorted(chain(*(_names(samples_of(batch)) for batch in loader)))
     assert found == [f"{index:02}.txt" for index in range(12)]
 
 
@@ -170,5 +171,5 @@ def test_paths_come_from_where_they_are(dataset: Any, paths: Any, path: str) -> 
 def test_items_that_say_their_path_are_asked() -> None:
     items = [{"path": f"{index}.png", "x": torch.zeros(2)} for index in range(2)]
     data = Traced(items)
-    (batch,) = DataLoader(data, batch_size=2, collate_fn=data.collate())  # type: ignore[arg-type]
+    (batch,) = DataLoader(data, batch_size=2, collate_fn=data.collate())
     assert samples_of(batch) == ["0.png", "1.png"]

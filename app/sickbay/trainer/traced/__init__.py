@@ -11,23 +11,20 @@ exception carries one more line that names the sample.
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sickbay.trainer.traced.arrivals import moved, samples_of
 from sickbay.trainer.traced.dataset import TracedMap
 from sickbay.trainer.traced.fetching import fetching
 from sickbay.trainer.traced.names import Paths
 
-if TYPE_CHECKING:
-    from sickbay.trainer.traced.iterable import TracedIterable
-
 __all__ = ["Traced", "fetching", "moved", "samples_of"]
 
 
 def Traced(  # noqa: N802 (used as the classes that it chooses from)
     dataset: Any, paths: Paths = None, *, on_bad: str = "raise"
-) -> "TracedMap | TracedIterable":
-    """Put a data set under watch.
+) -> Any:
+    """Put a data set under watch; what is returned passes for the data set.
 
     Args:
         dataset: any map-style or iterable data set.
@@ -45,6 +42,5 @@ def Traced(  # noqa: N802 (used as the classes that it chooses from)
     data: Any = sys.modules.get("torch.utils.data")
     if data is not None and isinstance(dataset, data.IterableDataset):
         kind: Any = importlib.import_module("sickbay.trainer.traced.iterable").TracedIterable
-        made: TracedIterable = kind(dataset, paths, on_bad)
-        return made
+        return kind(dataset, paths, on_bad)
     return TracedMap(dataset, paths, on_bad)

@@ -72,6 +72,13 @@ def _fetch(*, hurried: bool = False) -> None:
             _waiting[str(record.get("ref"))] = (time.monotonic(), record)
 
 
+def of_loader(error: BaseException) -> bool:
+    """Whether an exception comes from loading, and not from what is done with a batch."""
+    text = str(error)
+    found = notes.on(error), loader_text.wrapped(text), loader_text.gone(text)
+    return any(one is not None for one in found)
+
+
 @harmless(_NOTHING)
 def known_of(error: BaseException) -> Mapping[str, Any]:
     """Return fields of a failure, ``what`` among them, for an exception that is to be told."""

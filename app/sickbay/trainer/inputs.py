@@ -1,0 +1,232 @@
+"""What a batch really holds: finite inputs and labels, labels in range, the shapes of the first.
+
+    checks = BatchChecks(num_classes=10)
+    for step, batch in enumerate(loader):
+        checks.look(batch, step)
+
+On the CPU a bad batch is told at once. On a device the answers stay there, a few bytes a step,
+and are read together every ``check_interval`` steps, so that nothing waits for the device more
+often. What is found is told to the run, each sample once for each kind; nothing is raised.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sickbay.trainer as kit
+from sickbay.contract.event import FailureKind
+from sickbay.trainer.complaints import harmless
+from sickbay.trainer.shapes import leaves
+from sickbay.trainer.traced.arrivals import samples_of
+
+LABELS = ("label", "labels", "target", "targets", "y")
+"""Keys of a mapping under which the labels are."""
+IGNORED = -100
+"""The label that torch's cross entropy leaves out by default."""
+_MOST_TOLD = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is wrong with a batch: which samples, where in the batch, and in words."""
+
+    kind: FailureKind
+    step: int | None
+    samples: tuple[str, ...]
+    message: str
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+_NOTHING: tuple[Found, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Later:
+    """An answer that is still on a device: for each sample, whether it is bad."""
+
+    kind: FailureKind
+    step: int | None
+    samples: Sequence[str]
+    name: str
+    bad: Any
+
+
+class BatchChecks:
+    """Looks at the tensors of every batch.
+
+    Args:
+        num_classes: whole labels are from 0 to one less; nothing said, nothing checked.
+        ignore_label: a label beside them that is allowed.
+        labels: the key or place of the labels in a batch; by default the usual keys of a mapping,
+            and the last part of a tuple or list.
+        check_interval: steps between two looks at what is on a device.
+        fixed_sizes: whether all batches have the first one's sizes (but for their length); batches
+            of whole numbers, such as padded texts, may differ anyway.
+    """
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        *,
+        ignore_label: int = IGNORED,
+        labels: str | int | None = None,
+        check_interval: int = 50,
+        fixed_sizes: bool = True,
+    ) -> None:
+        self._num_classes = num_classes
+        self._ignored = ignore_label
+        self._labels = labels
+        self._interval = max(1, check_interval)
+        self._fixed = fixed_sizes
+        self._first: dict[str, tuple[str, tuple[int, ...]]] = {}
+        self._later: list[_Later] = []
+        self._looks = 0
+        self._told: set[tuple[str, tuple[str, ...]]] = set()
+
+    @harmless(_NOTHING)
+    def look(
+        self, batch: Any, step: int | None = None, samples: Sequence[str] | None = None
+    ) -> tuple[Found, ...]:
+        """Check a batch, tell the run what is wrong, and return it.
+
+        Args:
+            batch: as it goes into the model.
+            step: as given to ``log``.
+            samples: its samples' paths; those that came with it where they are not given.
+        """
+        paths = samples_of(batch) if samples is None else list(samples)
+        self._looks += 1
+        found = [*self._parts(batch, step, paths)]
+        if self._later and self._looks % self._interval == 0:
+            found += self._due()
+        for one in found:
+            self._tell(one)
+        return tuple(found)
+
+    @harmless(_NOTHING)
+    def finish(self) -> tuple[Found, ...]:
+        """Read what is still on a device, at the end of an epoch or of the training."""
+        found = tuple(self._due())
+        for one in found:
+            self._tell(one)
+        return found
+
+    def _parts(self, batch: Any, step: int | None, paths: Sequence[str]) -> Iterator[Found]:
+        wanted = self._label_name(batch)
+        for name, part in leaves(batch):
+            if not hasattr(part, "detach"):
+                continue
+            tensor = part.detach()
+            yield from self._shape(name, tensor, step, paths)
+            top = name.partition(".")[0]
+            yield from self._values(name, tensor, step, paths, label=top == wanted)
+
+    def _label_name(self, batch: Any) -> str | None:
+        if self._labels is not None:
+            return str(self._labels)
+        if isinstance(batch, Mapping):
+            return next((key for key in LABELS if key in batch), None)
+        if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+            return next((key for key in LABELS if key in batch._fields), str(batch._fields[-1]))
+        several = isinstance(batch, tuple | list) and len(batch) > 1
+        return str(len(batch) - 1) if several else None
+
+    def _shape(
+        self, name: str, tensor: Any, step: int | None, paths: Sequence[str]
+    ) -> Iterator[Found]:
+        """Compare with the first batch: type, number of dimensions, and sizes but the first."""
+        now = (str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape))
+        first = self._first.setdefault(name, now)
+        sizes = self._fixed and tensor.is_floating_point()
+        same = now[0] == first[0] and len(now[1]) == len(first[1])
+        if same and (not sizes or now[1][1:] == first[1][1:]):
+            return
+        what = name or "the batch"
+        words = f"{what} is {now[0]} {list(now[1])}, the first was {first[0]} {list(first[1])}"
+        detail = {"part": name, "is": [*map(str, now)], "first": [*map(str, first)]}
+        yield Found(FailureKind.SHAPE_MISMATCH, step, tuple(paths), words, detail)
+
+    def _values(
+        self, name: str, tensor: Any, step: int | None, paths: Sequence[str], *, label: bool
+    ) -> Iterator[Found]:
+        if tensor.is_floating_point() or tensor.is_complex():
+            kind = FailureKind.NON_FINITE_LABEL if label else FailureKind.NON_FINITE_INPUT
+            if _on_cpu(tensor) and _finite(tensor):
+                return
+            bad = _by_sample(~tensor.isfinite())
+        elif label and self._num_classes is not None and tensor.dtype.itemsize > 1:
+            kind = FailureKind.LABEL_ASSERT
+            outside = (tensor < 0) | (tensor >= self._num_classes)
+            bad = _by_sample(outside & (tensor != self._ignored))
+        else:
+            return
+        later = _Later(kind, step, paths, name, bad)
+        if not _on_cpu(tensor):
+            self._later.append(later)
+        elif (found := self._found(later, bad, tensor)) is not None:
+            yield found
+
+    def _due(self) -> Iterator[Found]:
+        """Read all answers that are on a device."""
+        waiting, self._later = self._later, []
+        for later in waiting:
+            if (found := self._found(later, later.bad.cpu(), None)) is not None:
+                yield found
+
+    def _found(self, later: _Later, bad: Any, tensor: Any) -> Found | None:
+        places = [place for place, wrong in enumerate(bad.tolist()) if wrong]
+        if not places:
+            return None
+        named = tuple(_named(later.samples, places, len(bad)))
+        what = later.name or "the batch"
+        words = f"{what} {_WORDS[later.kind]} in {len(places)} of {len(bad)} samples"
+        detail: dict[str, Any] = {"part": later.name, "places": places[:100]}
+        if later.kind is FailureKind.LABEL_ASSERT:
+            words += f" (classes are 0 to {(self._num_classes or 0) - 1})"
+            if tensor is not None:
+                detail["labels"] = tensor.reshape(len(bad), -1)[places[:10]].unique()[:10].tolist()
+        return Found(later.kind, later.step, named, words, detail)
+
+    def _tell(self, found: Found) -> None:
+        key = (found.kind.value, found.samples)
+        if key in self._told or len(self._told) >= _MOST_TOLD:
+            return
+        self._told.add(key)
+        fields: dict[str, Any] = {} if found.step is None else {"step": found.step}
+        kit.run().failure(
+            found.kind, message=found.message, samples=found.samples, detail=found.detail, **fields
+        )
+
+
+_WORDS = {
+    FailureKind.NON_FINITE_INPUT: "is not finite",
+    FailureKind.NON_FINITE_LABEL: "is not finite",
+    FailureKind.LABEL_ASSERT: "is outside of the classes",
+}
+
+
+def _on_cpu(tensor: Any) -> bool:
+    return bool(tensor.device.type == "cpu")
+
+
+def _finite(tensor: Any) -> bool:
+    """Whether all is finite, in one pass: a sum is finite only if what it adds is.
+
+    A finite tensor whose sum overflows is looked at again, value by value.
+    """
+    total = tensor.sum()
+    return bool(total.isfinite())
+
+
+def _by_sample(bad: Any) -> Any:
+    """Return for each sample whether any of its values is bad."""
+    return bad.reshape(1) if bad.dim() == 0 else bad.reshape(bad.shape[0], -1).any(dim=1)
+
+
+def _named(paths: Sequence[str], places: Iterable[int], count: int) -> Iterator[str]:
+    """Yield the paths at these places; where places and paths do not match, all."""
+    if len(paths) != count:
+        yield from paths
+        return
+    for place in places:
+        yield paths[place]
