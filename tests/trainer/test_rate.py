@@ -62,7 +62,7 @@ def test_where_it_is_applied_every_group_and_the_schedule_follow_and_it_is_noted
 def test_a_new_rate_gets_time_to_show_and_then_may_fall_again(kit: Path) -> None:  # noqa: ARG001 (its environment)
     made = optimizer(0.1)
     advice = RateAdvice(made, apply=True, window=10, cooldown=40)
-    found = given(advice, [1.05**step for step in range(200)])
+    found = given(advice, [1.2**step for step in range(200)])
     assert len(found) > 3
     assert {later.step - one.step for one, later in itertools.pairwise(found)} == {40}
     assert made.param_groups[0]["lr"] == pytest.approx(0.1 * 0.5 ** len(found))

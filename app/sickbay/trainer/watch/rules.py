@@ -85,6 +85,7 @@ class Rule:
         self._highest = 0.0
         self._blocks: deque[float] = deque(maxlen=_RISES + 1)
         self._in_block = 0
+        self._rising = False
 
     def judge(self, value: float) -> Found | None:
         """Say what is wrong with the next value, which must be finite; nothing where all is well.
@@ -127,6 +128,7 @@ class Rule:
             "highest": self._highest,
             "blocks": list(self._blocks),
             "in block": self._in_block,
+            "rising": self._rising,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -139,10 +141,12 @@ class Rule:
             return
         lists = {name: [float(one) for one in state[name]] for name in _LISTS}
         highest, in_block = float(state["highest"]), int(state["in block"])
+        rising = bool(state["rising"])
         self._window = Window(self.thresholds.window, lists["window"])
         self._scores = deque(lists["scores"], _EVERYDAY)
         self._blocks = deque(lists["blocks"], _RISES + 1)
         self._spikes, self._highest, self._in_block = lists["spikes"], highest, in_block
+        self._rising = rising
 
     def _widest(self, expected: Expected) -> float:
         told = self.thresholds
@@ -166,20 +170,21 @@ class Rule:
         return self._rise(spread)
 
     def _rise(self, spread: float) -> Found | None:
-        """Say whether the medians of the last blocks rose, by more than noise can do."""
+        """Say whether the last blocks' medians rose by more than noise can do; once a rise."""
         blocks = list(self._blocks)
         rises = [later - earlier for earlier, later in itertools.pairwise(blocks)]
-        if len(rises) < _RISES or min(rises) < _EACH * spread:
+        self._rising = self._rising and rises[-1:] > [0]
+        if self._rising or len(rises) < _RISES or min(rises) < _EACH * spread:
             return None
         if (score := sum(rises) / spread) < _ALTOGETHER:
             return None
-        self._blocks.clear()
+        self._rising = True
         return Found("rising", blocks[-1], blocks[0], score, _ALTOGETHER, self._window.values())
 
     def _new_level(self, found: Found) -> Found:
         self._window.restart(self._spikes)
         self._blocks.clear()
-        self._spikes, self._highest, self._in_block = [], 0.0, 0
+        self._spikes, self._highest, self._in_block, self._rising = [], 0.0, 0, False
         return found
 
     def _if_higher(self, found: Found) -> Found | None:

@@ -62,11 +62,13 @@ def tell(run: Run, found: Sequence[Anomaly], called: Iterable[Called], *, raisin
         AnomalyFound: the first of them, where ``raising``.
     """
     error = AnomalyFound(found[0]) if raising and found else None
+    called = tuple(called)
+    evidence = {anomaly.ref: _evidence(anomaly, called) for anomaly in found}
     # What is raised is told last: the run then knows it when it comes by as an exception.
     for anomaly in [*found[1:], *found[:1]] if error else found:
         first = error if anomaly is found[0] else None
         if anomaly.here or first is not None:
-            _to_run(run, anomaly, first)
+            _to_run(run, anomaly, first, evidence[anomaly.ref])
     for anomaly in found:
         for call in called:
             harmless(None)(_named(call))(anomaly)
@@ -83,8 +85,21 @@ def _named(call: Called) -> Callable[[Anomaly], None]:
     return on_anomaly
 
 
-def _to_run(run: Run, anomaly: Anomaly, error: AnomalyFound | None) -> None:
-    fields = dict(anomaly.detail)
+def _evidence(anomaly: Anomaly, called: Iterable[Called]) -> dict[str, Any]:
+    """Ask whoever saves something of an anomaly where it is, so that the failure can say it."""
+    fields: dict[str, Any] = {}
+    for call in called:
+        asked_for: Any = getattr(call, "evidence", None)
+        if asked_for is not None:
+            fields.update(harmless({})(asked_for)(anomaly))
+    return fields
+
+
+def _to_run(
+    run: Run, anomaly: Anomaly, error: AnomalyFound | None, evidence: Mapping[str, Any]
+) -> None:
+    fields = {**anomaly.detail, **evidence}
+    checkpoint = fields.pop("checkpoint", "")
     told = {name: fields.pop(name, None) for name in ("gradient_norm", "learning_rate")}
     run.failure(
         anomaly.kind.value,
@@ -98,6 +113,7 @@ def _to_run(run: Run, anomaly: Anomaly, error: AnomalyFound | None) -> None:
         rule=anomaly.rule,
         window=anomaly.window,
         samples=_with_losses(anomaly),
+        checkpoint=checkpoint,
         detail={**_where(anomaly), **fields},
         **told,
     )

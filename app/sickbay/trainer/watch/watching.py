@@ -65,7 +65,8 @@ class Watch:
             check_interval: observed steps between checks. With 1 an anomaly is known before the
                 optimizer's step, at the cost of waiting for the device at each.
             on_anomaly: called with each anomaly, before anything else happens in the training;
-                the word ``raise`` raises ``AnomalyFound`` as well.
+                the word ``raise`` raises ``AnomalyFound`` as well. What has a method ``evidence``
+                is asked by it before the run is told, for more fields of the failure.
             ceiling: a loss above it is an anomaly, whatever it was before.
             bad_gradients: steps in a row whose gradient is not finite before that is told; about
                 16 with a ``GradScaler``, which finds its scale by such steps.
@@ -90,6 +91,11 @@ class Watch:
     def run(self) -> Run:
         """The run that is told."""
         return self._run or kit.run()
+
+    @property
+    def now(self) -> int | None:
+        """The step that is going on, or the last one."""
+        return self._last.step if self._last else None
 
     def step(self, step: int | None = None, samples: Iterable[Any] | None = None) -> "Step":
         """Return what surrounds a step: ``with watch.step(step, samples=paths):``."""

@@ -6,7 +6,6 @@ left of the values beside that line gives the spread, as median absolute deviati
 standard deviation it is not widened by the very values that should be found.
 """
 
-import math
 from array import array
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -64,7 +63,7 @@ class Window:
 
 def _spread(distances: Sequence[float]) -> float:
     """Return the spread; where about half of the values are equal, the others tell of it too."""
-    by_mean = _FROM_MEAN * math.fsum(distances) / len(distances)
+    by_mean = _FROM_MEAN * sum(one / len(distances) for one in distances)
     return max(TO_SIGMA * median(distances), by_mean / 2)
 
 
