@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sickbay.cli.loader_check import (
+    LoaderOption,
+    LoaderOptions,
+    LoaderTimeoutOption,
+    LoaderWorkersOption,
+    finished,
+    merging,
+)
 from sickbay.cli.policy_options import (
     BoxToleranceOption,
     ClassesOption,
@@ -88,6 +96,9 @@ def scan(  # noqa: PLR0917 (options of a command line)
     label_column: LabelColumnOption = None,
     text_column: TextColumnOption = None,
     delimiter: DelimiterOption = None,
+    loader: LoaderOption = None,
+    loader_timeout: LoaderTimeoutOption = 60.0,
+    loader_workers: LoaderWorkersOption = None,
     state: StateOption = None,
 ) -> None:
     """Scan a data set and hold what would break or poison a training run."""
@@ -101,8 +112,10 @@ def scan(  # noqa: PLR0917 (options of a command line)
     columns = tables(path_column, label_column, text_column, delimiter)
     with _sink(here, dataset, server=server, token=token, out=out, state=state) as (sink, stored):
         setup = options.setup(_policy(wanted, stored), tokenizer, columns)
-        summary = _run(root, dataset, layout, sink, setup, options=options)
-    typer.echo(said(summary))
+        load = LoaderOptions(loader, loader_timeout, loader_workers)
+        into, merged = merging(sink, load, root, setup.policy)
+        summary = _run(root, dataset, layout, into, setup, options=options)
+    typer.echo(said(finished(merged, summary)))
 
 
 def _place(root: str) -> tuple[Path | None, str]:

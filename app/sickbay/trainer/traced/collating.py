@@ -35,7 +35,7 @@ class Collate:
         another: Callable[[Any], Any] | None = None,
     ) -> None:
         self._fetch = fetch
-        self._collate = collate
+        self.own = collate
         self._another = another
         self._usual: Signature | None = None
         self._looked = False
@@ -95,8 +95,8 @@ class Collate:
 
     def _put_together(self, items: list[Any], *, single: bool) -> Any:
         what = items[0] if single else items
-        if self._collate is not None:
-            return self._collate(what)
+        if self.own is not None:
+            return self.own(what)
         data: Any = importlib.import_module("torch.utils.data")
         return data.default_convert(what) if single else data.default_collate(what)
 

@@ -50,6 +50,10 @@ class TracedMap:
         self._fetch.here()
         return Collate(self._fetch, collate_fn, self._another)
 
+    def path_of(self, index: Any) -> str:
+        """Return a sample's path, as far as it is known by its index."""
+        return self._fetch.path_of(index)
+
     def set_epoch(self, epoch: int) -> None:
         """Say the epoch, so that failures tell it; workers that run already learn it too."""
         self._fetch.set_epoch(epoch)

@@ -58,6 +58,16 @@ class Fetching:
         noted().add(item, path, index)
         self.idle()
 
+    def path_of(self, index: Any) -> str:
+        """Return the path of an item by its index, or as the item itself said when it was fetched.
+
+        Of an iterable data set, the index is a count.
+        """
+        last = noted().items[-1] if noted().items else None
+        if last is not None and last[2] == index:
+            return last[1]
+        return self.names.of(index)
+
     def idle(self) -> None:
         """Note that nothing is fetched."""
         at = self._place

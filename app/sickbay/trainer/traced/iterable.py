@@ -40,6 +40,10 @@ class TracedIterable(_data.IterableDataset):
         self._fetch.here()
         return Collate(self._fetch, collate_fn)
 
+    def path_of(self, index: int) -> str:
+        """Return the path of the sample that was fetched last, else its number."""
+        return self._fetch.path_of(index)
+
     def set_epoch(self, epoch: int) -> None:
         """Say the epoch, so that failures tell it; workers that run already learn it too."""
         self._fetch.set_epoch(epoch)
