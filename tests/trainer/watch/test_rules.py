@@ -43,7 +43,7 @@ def test_the_median_is_the_one_everybody_knows(values: list[float]) -> None:
 def test_a_line_is_expected_to_go_on() -> None:
     down = Window(128, [10 - at / 10 for at in range(64)])
     expected = down.expected()
-    assert expected.baseline == pytest.approx(4.0, abs=0.5)
+    assert expected.baseline() == pytest.approx(4.0, abs=0.5)
     assert expected.spread < 0.05
 
 

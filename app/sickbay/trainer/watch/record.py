@@ -1,5 +1,6 @@
 """What a watch keeps of a step until it looks: at most as many steps as its check interval."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from sickbay.trainer.watch.tensors import (
     sums,
     tensors,
     torch,
+    total,
 )
 
 
@@ -54,7 +56,7 @@ class Record:
         for place, tensor in tensors(given, name):
             if tensor.device.type != "cpu":
                 self.inputs.append(Unsound(kind, place, sums(tensor)))
-            elif not torch().isfinite(sums(tensor.reshape(1, -1))).item():
+            elif not math.isfinite(total(tensor)):
                 self._take_unsound(kind, place, tensor)
 
     def _take_unsound(self, kind: FailureKind, place: str, tensor: Any) -> None:

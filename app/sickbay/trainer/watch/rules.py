@@ -13,7 +13,7 @@ thousand reaches q, a spike needs a score of q²/3. Noise like a normal distribu
 import itertools
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sickbay.trainer.watch.window import Expected, Window, median
@@ -25,6 +25,8 @@ VERSION = 1
 """Of the rules: it rises whenever the same curve may get another answer."""
 _EVERYDAY, _SHARE = 4096, 500
 """Scores that are looked back at for what is usual, of which one in so many is larger still."""
+_OFTEN = 8
+"""Values until what is expected is worked out anew, if none of them looks odd."""
 _RISES, _EACH, _ALTOGETHER = 4, 0.4, 2.5
 """A new level makes the medians of two blocks rise; four are a trend. By how many spreads each
 must: the median of a block of 64 varies by about a quarter of one."""
@@ -86,6 +88,8 @@ class Rule:
         self._blocks: deque[float] = deque(maxlen=_RISES + 1)
         self._in_block = 0
         self._rising = False
+        self._known: Expected | None = None
+        self._age = 0
 
     def judge(self, value: float) -> Found | None:
         """Say what is wrong with the next value, which must be finite; nothing where all is well.
@@ -96,17 +100,15 @@ class Rule:
         if len(self._window) < self.thresholds.active_after:
             self._window.add(value)
             return None
-        expected = self._window.expected()
-        spread = self._widest(expected)
-        score = (value - expected.baseline) / spread
+        expected, score = self._scored(value)
         if score < self.thresholds.threshold or score < (bar := self._bar()):
-            return self._accept(value, score, spread)
+            return self._accept(value, score, self._widest(expected))
         self._spikes.append(value)
         sustained = len(self._spikes) >= self.thresholds.consecutive
         found = Found(
             "sustained" if sustained else "spike",
             value,
-            expected.baseline,
+            expected.baseline(),
             score,
             bar,
             self._window.values(),
@@ -129,6 +131,8 @@ class Rule:
             "blocks": list(self._blocks),
             "in block": self._in_block,
             "rising": self._rising,
+            "expected": list(astuple(self._known)) if self._known is not None else [],
+            "age": self._age,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -141,12 +145,25 @@ class Rule:
             return
         lists = {name: [float(one) for one in state[name]] for name in _LISTS}
         highest, in_block = float(state["highest"]), int(state["in block"])
-        rising = bool(state["rising"])
+        rising, age = bool(state["rising"]), int(state["age"])
+        known = Expected(*lists["expected"]) if lists["expected"] else None
         self._window = Window(self.thresholds.window, lists["window"])
         self._scores = deque(lists["scores"], _EVERYDAY)
         self._blocks = deque(lists["blocks"], _RISES + 1)
         self._spikes, self._highest, self._in_block = lists["spikes"], highest, in_block
-        self._rising = rising
+        self._rising, self._known, self._age = rising, known, age
+
+    def _scored(self, value: float) -> tuple[Expected, float]:
+        """Return what is expected and how far above it a value is, in spreads.
+
+        A few values may pass by an older expectation, but none is found by one.
+        """
+        if self._known is not None and self._age < _OFTEN:
+            score = (value - self._known.baseline(self._age)) / self._widest(self._known)
+            if score < self.thresholds.threshold / 2:
+                return self._known, score
+        self._known, self._age = self._window.expected(), 0
+        return self._known, (value - self._known.baseline()) / self._widest(self._known)
 
     def _widest(self, expected: Expected) -> float:
         told = self.thresholds
@@ -162,6 +179,7 @@ class Rule:
         self._spikes, self._highest = [], 0.0
         self._scores.append(score)
         self._window.add(value)
+        self._age += 1
         self._in_block += 1
         if self._in_block < self.thresholds.window // 2:
             return None
@@ -184,6 +202,7 @@ class Rule:
     def _new_level(self, found: Found) -> Found:
         self._window.restart(self._spikes)
         self._blocks.clear()
+        self._known = None
         self._spikes, self._highest, self._in_block, self._rising = [], 0.0, 0, False
         return found
 
@@ -194,4 +213,4 @@ class Rule:
         return found
 
 
-_LISTS = ("window", "scores", "spikes", "blocks")
+_LISTS = ("window", "scores", "spikes", "blocks", "expected")

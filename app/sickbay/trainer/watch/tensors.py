@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 Held: TypeAlias = Any
 """A float, or a tensor of one element that is still on its device."""
 _MOST_DEPTH, _MOST_TENSORS = 4, 64
-_NARROW = ("torch.float16", "torch.bfloat16")
+_SINGLE = 4
+"""Bytes of a number in single precision."""
 
 
 def torch() -> Any:
@@ -80,8 +81,17 @@ def sums(tensor: Any) -> Any:
 
     Seldom it is not finite though they are: where they add up to more than the type can hold.
     """
-    wide = torch().float32 if str(tensor.dtype) in _NARROW else tensor.dtype
-    return tensor.reshape(tensor.shape[0] if tensor.dim() else 1, -1).sum(1, dtype=wide)
+    rows = tensor.reshape(tensor.shape[0] if tensor.dim() else 1, -1)
+    return rows.sum(1, dtype=_wide(tensor))
+
+
+def total(tensor: Any) -> float:
+    """Return the sum of a tensor in the host's memory: finite only where all its values are."""
+    return float(tensor.sum(dtype=_wide(tensor)))
+
+
+def _wide(tensor: Any) -> Any:
+    return torch().float32 if tensor.dtype.itemsize < _SINGLE else tensor.dtype
 
 
 def per_sample(losses: Any, count: int) -> Any:
