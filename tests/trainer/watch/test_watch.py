@@ -176,6 +176,31 @@ def test_the_callback_comes_before_the_optimizers_step_where_every_step_is_check
     assert not torch.equal(before[0], model.weight)
 
 
+class _Keeps:
+    """Keeps something before the failure is told, as a checkpoint is."""
+
+    def __init__(self) -> None:
+        self.called: list[Anomaly] = []
+
+    def evidence(self, anomaly: Anomaly) -> dict[str, str]:
+        return {"checkpoint": f"kept/{anomaly.step}.pt"}
+
+    def __call__(self, anomaly: Anomaly) -> None:
+        self.called.append(anomaly)
+
+
+def test_what_is_kept_of_an_anomaly_is_told_with_it_even_if_the_run_is_left(online: Ward) -> None:
+    keeps = _Keeps()
+    with sickbay.init("kept") as run:
+        watch = Watch(run, on_anomaly=keeps)
+        with watch.step(5, samples=["a.jpg"]):
+            watch.observe(math.nan)
+        assert watch.now == 5
+    (failure,) = online.of(Failure)
+    assert failure.checkpoint == "kept/5.pt"
+    assert [one.ref for one in keeps.called] == [failure.ref]
+
+
 def test_whoever_asks_gets_the_anomaly_raised_and_the_run_tells_it_once(online: Ward) -> None:
     called: list[Anomaly] = []
     with (  # noqa: PT012 (the run must see the exception leave)

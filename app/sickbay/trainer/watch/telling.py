@@ -55,13 +55,21 @@ def _elsewhere(word: Word, ranks: tuple[int, ...]) -> Anomaly:
     )
 
 
-def tell(run: Run, found: Sequence[Anomaly], called: Iterable[Called], *, raising: bool) -> None:
-    """Tell the run of this rank's anomalies, call whoever asked, with each one.
+@harmless(None)
+def tell(
+    run: Run,
+    found: Sequence[Anomaly],
+    called: Iterable[Called],
+    error: AnomalyFound | None = None,
+) -> None:
+    """Tell the run of this rank's anomalies, and call whoever asked, with each one.
 
-    Raises:
-        AnomalyFound: the first of them, where ``raising``.
+    Args:
+        run: the run.
+        found: the anomalies, this rank's first.
+        called: whom to call.
+        error: what is raised afterwards because of the first of them, if anything is.
     """
-    error = AnomalyFound(found[0]) if raising and found else None
     called = tuple(called)
     evidence = {anomaly.ref: _evidence(anomaly, called) for anomaly in found}
     # What is raised is told last: the run then knows it when it comes by as an exception.
@@ -72,8 +80,6 @@ def tell(run: Run, found: Sequence[Anomaly], called: Iterable[Called], *, raisin
     for anomaly in found:
         for call in called:
             harmless(None)(_named(call))(anomaly)
-    if error is not None:
-        raise error
 
 
 def _named(call: Called) -> Callable[[Anomaly], None]:
@@ -91,7 +97,7 @@ def _evidence(anomaly: Anomaly, called: Iterable[Called]) -> dict[str, Any]:
     for call in called:
         asked_for: Any = getattr(call, "evidence", None)
         if asked_for is not None:
-            fields.update(harmless({})(asked_for)(anomaly))
+            fields.update(harmless({})(asked_for)(anomaly) or {})
     return fields
 
 

@@ -12,6 +12,7 @@ from sickbay.contract.event import FailureKind
 from sickbay.trainer.columns import whole_step
 from sickbay.trainer.complaints import harmless
 from sickbay.trainer.run import Run
+from sickbay.trainer.traced import witness
 from sickbay.trainer.watch.anomaly import Anomaly, AnomalyFound
 from sickbay.trainer.watch.gradients import Gradients, Norms
 from sickbay.trainer.watch.judging import GRADIENT, Judge
@@ -166,12 +167,11 @@ class Watch:
         rank = self._ranks.rank
         said = Word(rank, first.kind, first.step, first.ref, first.value) if first else None
         words = self._ranks.exchange(said)
-        tell(
-            self.run,
-            of_all_ranks(found, words, rank),
-            self.on_anomaly,
-            raising=self.raising,
-        )
+        everybodys = of_all_ranks(found, words, rank)
+        error = AnomalyFound(everybodys[0]) if self.raising and everybodys else None
+        tell(self.run, everybodys, self.on_anomaly, error)
+        if error is not None:
+            raise error
 
     @harmless(None)
     def end(self, error: BaseException | None = None) -> None:
@@ -194,7 +194,7 @@ class Watch:
     def close(self) -> None:
         """Look at the last steps, alone, and tell the other ranks that this one leaves."""
         self._ranks.leave()
-        tell(self.run, self._judged(), self.on_anomaly, raising=False)
+        tell(self.run, self._judged(), self.on_anomaly)
 
     def state_dict(self) -> dict[str, Any]:
         """Return what a checkpoint needs: plain numbers, lists and mappings.
@@ -280,7 +280,10 @@ class Step:
 _open: "weakref.WeakSet[Watch]" = weakref.WeakSet()
 
 
-@atexit.register
 def _close_all() -> None:
     for watch in list(_open):
         watch.close()
+
+
+witness.leaving.append(_close_all)  # what was not looked at yet is told before a run is left
+atexit.register(_close_all)
