@@ -24,11 +24,13 @@ SLOTS = 64
 _PATH, _BATCH = 4096, 8192
 _CELL, _CELLS = 5120, 4
 _SEEDS = 500
-_HEAD = struct.Struct("<IiBxxxqqQdIIII")
-"""pid, worker, state, index, epoch, seed, since, written, read, length of path, of batch."""
-_NOW = struct.Struct("<Bxxxq")
+_HEAD = struct.Struct("<IiBxxxqdIqQIII")
+"""pid, worker, state, index, since, length of path, epoch, seed, written, read, length of batch."""
+_NOW = struct.Struct("<BxxxqdI")
+"""The part of it that changes with every sample."""
+_pack_now = _NOW.pack_into
 _WRITTEN, _READ = struct.Struct("<I"), struct.Struct("<I")
-_NOW_AT, _SINCE_AT, _WRITTEN_AT, _READ_AT, _LENGTHS_AT = 8, 36, 44, 48, 52
+_NOW_AT, _SINCE_AT, _EPOCH_AT, _WRITTEN_AT, _READ_AT, _BATCH_AT = 8, 20, 32, 48, 52, 56
 _SLOT = 64 + _PATH + _BATCH + _CELL * _CELLS
 _SHARED = struct.Struct("<qI")
 """Epoch as it was set (-1: it was not), and how many seeds follow."""
@@ -75,39 +77,35 @@ class Slot:
     def begin(self, worker: int, epoch: int | None, seed: int) -> None:
         """Take the slot."""
         said = -1 if epoch is None else epoch
-        head = (os.getpid(), worker, State.IDLE, -1, said, seed & (2**64 - 1), 0.0, 0, 0, 0, 0)
+        now = (State.IDLE, -1, 0.0, 0)
+        head = (os.getpid(), worker, *now, said, seed & (2**64 - 1), 0, 0, 0)
         _HEAD.pack_into(self._memory, self._at, *head)
 
     def epoch(self, epoch: int | None) -> None:
         """Note the epoch."""
-        struct.pack_into("<q", self._memory, self._at + 20, -1 if epoch is None else epoch)
+        struct.pack_into("<q", self._memory, self._at + _EPOCH_AT, -1 if epoch is None else epoch)
 
     def fetching(self, index: int, path: str) -> None:
         """Note which sample comes now."""
-        raw = os.fsencode(path)[:_PATH]
-        at = self._at
-        self._memory[at + 64 : at + 64 + len(raw)] = raw
-        struct.pack_into("<I", self._memory, at + _LENGTHS_AT, len(raw))
-        struct.pack_into("<d", self._memory, at + _SINCE_AT, time.time())
-        _NOW.pack_into(self._memory, at + _NOW_AT, State.FETCHING, index)
+        raw = path.encode("utf-8", "surrogateescape")[:_PATH]
+        start, length = self._at + 64, len(raw)
+        self._memory[start : start + length] = raw
+        _pack_now(self._memory, self._at + _NOW_AT, 1, index, time.time(), length)
 
     def collating(self, paths: Sequence[str]) -> None:
         """Note that a batch is put together; of a large one, its first samples."""
-        raw = b"\0".join(map(os.fsencode, paths[:_BATCH]))
+        raw = "\0".join(paths[:_BATCH]).encode("utf-8", "surrogateescape")
         if len(raw) > _BATCH:
             raw = raw[: raw.rfind(b"\0", 0, _BATCH)]
         start = self._at + 64 + _PATH
         self._memory[start : start + len(raw)] = raw
-        struct.pack_into("<I", self._memory, self._at + _LENGTHS_AT + 4, len(raw))
+        struct.pack_into("<I", self._memory, self._at + _BATCH_AT, len(raw))
         struct.pack_into("<d", self._memory, self._at + _SINCE_AT, time.time())
-        self._state(State.COLLATING)
+        self._memory[self._at + _NOW_AT] = State.COLLATING
 
     def idle(self) -> None:
         """Note that nothing is being fetched."""
-        self._state(State.IDLE)
-
-    def _state(self, state: State) -> None:
-        self._memory[self._at + _NOW_AT] = state
+        self._memory[self._at + _NOW_AT] = 0
 
     def tell(self, record: Mapping[str, Any]) -> None:
         """Leave a record for the main process; more than four at once overwrite the oldest."""
@@ -135,7 +133,7 @@ class Slot:
 
     def now(self) -> Now | None:
         """Return what the slot says; nothing where no worker has taken it."""
-        pid, worker, state, index, epoch, seed, since, *_, path, batch = _HEAD.unpack_from(
+        pid, worker, state, index, since, path, epoch, seed, _, _, batch = _HEAD.unpack_from(
             self._memory, self._at
         )
         if not pid or state > State.COLLATING:
@@ -156,7 +154,7 @@ class Slot:
 
     def free(self) -> bool:
         """Whether a worker may take it: nobody has it, or one who is gone and told all."""
-        pid, *_, written, read, _, _ = _HEAD.unpack_from(self._memory, self._at)
+        pid, *_, written, read, _ = _HEAD.unpack_from(self._memory, self._at)
         return not pid or (written == read and not _alive(pid))
 
     def _cell(self, number: int) -> int:

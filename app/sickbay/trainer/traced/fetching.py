@@ -49,14 +49,16 @@ class Fetching:
         here = noted()
         here.said, here.slot = None, at.slot
         if at.slot is not None:
-            at.slot.fetching(index if isinstance(index, int) else -1, path)
+            at.slot.fetching(index if type(index) is int else -1, path)
 
     def got(self, item: Any, path: str, index: Any) -> None:
         """Note an item that was fetched."""
-        if self.names.vague(path):
-            path = noted().said or self.names.said_by(item) or path
-        noted().add(item, path, index)
-        self.idle()
+        here = noted()
+        if path.startswith("index:"):
+            path = here.said or self.names.said_by(item) or path
+        here.items.append((id(item), path, index))
+        if here.slot is not None:
+            here.slot.idle()
 
     def path_of(self, index: Any) -> str:
         """Return the path of an item by its index, or as the item itself said when it was fetched.

@@ -41,11 +41,16 @@ class Names:
 
     def of(self, index: Any) -> str:
         """Return the path of an item that is known by its index only."""
-        with suppress(Exception):
+        try:
+            if self._listed is not None:
+                path = self._listed[index]
+                if type(path) is tuple and path:
+                    path = path[0]
+                return path if type(path) is str and path else _as_path(path)
             if self._call is not None:
                 return _as_path(self._call(index))
-            if self._listed is not None:
-                return _as_path(self._listed[index])
+        except Exception:  # noqa: BLE001, S110 (a list of the job's may raise anything)
+            pass
         return f"index:{index}"
 
     def of_item(self, item: Any, count: int) -> str:

@@ -19,7 +19,7 @@ MOST = 20_000
 
 @dataclass(slots=True)
 class Noted:
-    """What one thread has fetched: path and index of each item, beside the item's ``id``.
+    """What one thread has fetched: the item's ``id``, its path and its index, in order.
 
     ``said`` is the file that the data set itself says is read now, ``slot`` the worker's.
     """
@@ -27,10 +27,6 @@ class Noted:
     items: deque[tuple[int, str, Any]] = field(default_factory=lambda: deque(maxlen=MOST))
     said: str | None = None
     slot: Slot | None = None
-
-    def add(self, item: Any, path: str, index: Any) -> None:
-        """Note an item."""
-        self.items.append((id(item), path, index))
 
     def is_last(self, item: Any) -> bool:
         """Whether this is the item that was fetched last."""
@@ -63,7 +59,8 @@ _here = threading.local()
 
 def noted() -> Noted:
     """Return this thread's."""
-    found: Noted | None = getattr(_here, "noted", None)
-    if found is None:
+    try:
+        found: Noted = _here.noted
+    except AttributeError:
         found = _here.noted = Noted()
     return found
