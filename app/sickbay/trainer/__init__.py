@@ -18,14 +18,17 @@ from sickbay.trainer.beginning import begin
 from sickbay.trainer.complaints import harmless
 from sickbay.trainer.inputs import BatchChecks
 from sickbay.trainer.loop import steps
+from sickbay.trainer.rate import RateAdvice
 from sickbay.trainer.reporter import MOST_TO_FINISH
 from sickbay.trainer.run import Run
 from sickbay.trainer.seeds import seed_everything
 from sickbay.trainer.traced import Traced, fetching, moved, samples_of
-from sickbay.trainer.watch import Watch
+from sickbay.trainer.watch import AnomalyFound, Watch
 
 __all__ = [
+    "AnomalyFound",
     "BatchChecks",
+    "RateAdvice",
     "Run",
     "Traced",
     "Watch",
