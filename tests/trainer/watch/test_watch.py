@@ -12,6 +12,8 @@ import sickbay.trainer as sickbay
 from sickbay.contract.blame import Batches
 from sickbay.contract.event import Failure, FailureKind
 from sickbay.trainer.watch import Anomaly, AnomalyFound, Watch
+from sickbay.trainer.watch.record import Unsound
+from sickbay.trainer.watch.tensors import settle, sums
 
 torch: Any = pytest.importorskip("torch", reason="needs the extra trainer")
 
@@ -312,3 +314,36 @@ def test_nonsense_costs_a_complaint_and_nothing_else(
         watch.observe(math.nan)
     watch.load_state_dict({})
     assert "of the callback" in caplog.text
+
+
+def test_nothing_on_a_device_is_read_before_the_check(
+    kit: Path,  # noqa: ARG001 (its environment)
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """On the device ``meta`` everything can be computed and nothing be read: reading raises."""
+    watch = Watch(check_interval=10)
+    model = torch.nn.Linear(4, 1, device="meta")
+    rate = torch.ones((), device="meta")
+    for step in range(10):
+        assert not caplog.text
+        x = torch.empty(8, 4, device="meta")
+        with watch.step(step, samples="abcdefgh"):
+            watch.inputs(x, x)
+            losses = model(x) ** 2
+            losses.mean().backward()
+            norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            watch.observe(
+                losses.mean(),
+                model,
+                losses=losses,
+                gradient_norm=norm if step % 2 else None,
+                learning_rate=rate,
+            )
+    assert "_judged did nothing" in caplog.text
+
+
+def test_what_was_held_on_a_device_is_read_in_its_order() -> None:
+    one, two = torch.tensor(2.0), torch.tensor([3.0]).reshape(())
+    assert settle([1.0, one, math.inf, two.half()]) == [1.0, 2.0, math.inf, 3.0]
+    bad = torch.tensor([[1.0, 2.0], [math.nan, 0.0], [1.0, -math.inf]])
+    assert Unsound(FailureKind.NON_FINITE_INPUT, "input", sums(bad)).rows() == [1, 2]
