@@ -12,10 +12,11 @@ from typing import Any
 from sickbay.contract.event import MAX_FACTS, MAX_NAME, MAX_TITLE, About, Facts
 from sickbay.contract.opening import Opening
 from sickbay.trainer import complaints, launch
+from sickbay.trainer.crashes import watch_for_crashes
 from sickbay.trainer.environment import at_once, describe
 from sickbay.trainer.plain import plain, text
 from sickbay.trainer.reporter import Reporter, process_id
-from sickbay.trainer.run import Run, watch_for_crashes
+from sickbay.trainer.run import Run
 from sickbay.trainer.seeds import known_seeds
 from sickbay.trainer.surroundings import Mode, Surroundings, read
 

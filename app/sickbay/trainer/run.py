@@ -2,7 +2,6 @@
 
 import atexit
 import os
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -48,12 +47,12 @@ class Run:
     def __init__(self, reporter: Reporter | None, root: str | None = None) -> None:
         self._reporter = reporter
         self._tray = reporter.tray if reporter else None
-        self._root = root
+        self.root = root
         self._step = -1
         self._told: int | None = None
         if reporter is not None:
             reporter.tray.used.root = root
-            _open.append(self)
+            open_runs.append(self)
 
     @property
     def url(self) -> str | None:
@@ -143,7 +142,7 @@ class Run:
             return
         place = self._reporter.place
         known = {"step": self._last, "host": place.host, "local_rank": place.rank.local_rank}
-        self._reporter.put(failure(fields.pop("what"), exception, {**known, **fields}, self._root))
+        self._reporter.put(failure(fields.pop("what"), exception, {**known, **fields}, self.root))
 
     @harmless(None)
     def seen(self, step: int, samples: Sequence[Any], losses: Any = None) -> None:
@@ -177,7 +176,7 @@ class Run:
             detail: how it was found.
         """
         if self._reporter is not None:
-            blamed = listed(samples, self._root)
+            blamed = listed(samples, self.root)
             told = plain(detail or {}, MAX_DETAIL)
             self._reporter.put(Verdict(failure, Outcome(outcome), blamed, forwards, told))
 
@@ -229,7 +228,7 @@ class Run:
             witness.before_leaving()
         reporter, self._reporter, self._tray = self._reporter, None, None
         with suppress(ValueError):
-            _open.remove(self)
+            open_runs.remove(self)
         if reporter is not None:
             timeout = seconds(timeout)
             ending = Ending.FAILED if failed else Ending.STOPPED if stopped else Ending.FINISHED
@@ -261,7 +260,8 @@ def _refuse(tray: Tray, error: Exception) -> None:
 
 
 _clock = time.time
-_open: list[Run] = []
+open_runs: list[Run] = []
+"""The runs of this process that were begun and not left."""
 
 
 @harmless(None)
@@ -278,30 +278,14 @@ def leave(run: Run, error: BaseException | None) -> None:
 
 @atexit.register
 def _leave_all() -> None:
-    for run in _open.copy():
+    for run in open_runs.copy():
         run.finish()
 
 
-def _told_by_hook(kind: type[BaseException], error: BaseException, trace: Any) -> None:
-    for run in _open.copy():
-        leave(run, error)
-    _previous_hook(kind, error, trace)
-
-
-def watch_for_crashes() -> None:
-    """Note an exception that ends the program, then do what was done before."""
-    global _previous_hook
-    if sys.excepthook is not _told_by_hook:
-        _previous_hook, sys.excepthook = sys.excepthook, _told_by_hook
-
-
-_previous_hook = sys.excepthook
-
-
 def _forget_all() -> None:
-    for run in _open:
+    for run in open_runs:
         run.forget()
-    _open.clear()
+    open_runs.clear()
 
 
 if hasattr(os, "register_at_fork"):
