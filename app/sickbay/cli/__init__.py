@@ -18,6 +18,7 @@ from sickbay.cli.login import login_link
 from sickbay.cli.policy import policy
 from sickbay.cli.pull import pull
 from sickbay.cli.release import release
+from sickbay.cli.replay import replay
 from sickbay.cli.scan import scan
 from sickbay.cli.serve import serve
 from sickbay.cli.sync import sync
@@ -50,6 +51,7 @@ app.command()(release)
 app.command()(pull)
 app.command()(verify)
 app.command()(sync)
+app.command()(replay)
 app.command()(codes)
 app.command()(policy)
 app.command()(doctor)

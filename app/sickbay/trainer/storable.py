@@ -1,4 +1,4 @@
-"""What ``torch.load(weights_only=True)`` will read again: tensors and plain values, nothing else."""
+"""What ``torch.load(weights_only=True)`` reads again: tensors and plain values, nothing else."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -34,9 +34,9 @@ def storable(value: Any, left_out: Callable[[str], object], name: str = "") -> A
 
 def _foreign(torch: Any, value: Any, left_out: Callable[[str], object], name: str) -> Any:
     """Return numpy's numbers and arrays as ours, and subclasses of plain types as those."""
-    for kind in _PLAIN:
-        if isinstance(value, kind):
-            return kind(value)
+    kind: Any = next((one for one in _PLAIN if isinstance(value, one)), None)
+    if kind is not None:
+        return kind(value)
     if type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist"):
         if getattr(value, "ndim", 0) == 0:
             return storable(value.tolist(), left_out, name)

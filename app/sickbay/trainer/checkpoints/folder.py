@@ -81,15 +81,13 @@ class Folder:
         described: returns the entry of a file without a manifest, or nothing where it is torn.
     """
 
-    def __init__(
-        self, path: Path, keep: Keep, described: Callable[[Path], Entry | None]
-    ) -> None:
+    def __init__(self, path: Path, keep: Keep, described: Callable[[Path], Entry | None]) -> None:
         self.path = path
         self._keep = keep
         self._described = described
 
     def entries(self) -> list[Entry]:
-        """Return the checkpoints, the oldest first; by their files where the manifest is damaged."""
+        """Return the checkpoints, oldest first; by themselves where the manifest is damaged."""
         try:
             read = json.loads((self.path / MANIFEST).read_bytes())
             if read["version"] != VERSION:

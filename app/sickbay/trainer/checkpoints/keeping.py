@@ -1,41 +1,45 @@
 """Checkpoints that are there when they are needed: whole, few, and from before it went wrong."""
 
-import hashlib
 import importlib
 import os
-import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sickbay.contract.errors import BadInput, NotFound, SickbayError, StorageFailed
+from sickbay.contract.errors import BadInput
 from sickbay.contract.event import FailureKind
 from sickbay.trainer import complaints, random_states, surroundings, whole_files
 from sickbay.trainer.checkpoints.before import Before
 from sickbay.trainer.checkpoints.content import (
     Parts,
     all_finite,
-    loaded,
     plain_model,
     restore_random,
     with_buffers,
 )
+from sickbay.trainer.checkpoints.files import (
+    Note,
+    described,
+    entry_of,
+    launch_mark,
+    name_of,
+    put_together,
+    read,
+)
 from sickbay.trainer.checkpoints.folder import (
     ANOMALY,
     STEP,
-    SUFFIX,
-    VERSION,
     Entry,
     Folder,
     Keep,
     finite,
 )
 from sickbay.trainer.complaints import harmless
-from sickbay.trainer.storable import storable
 from sickbay.trainer.watch.anomaly import Anomaly
 
+_NOWHERE: Path | None = None
 CALM = 50
 """Steps without an anomaly before a checkpoint counts as good again."""
 _BEFORE_HARM = (
@@ -45,16 +49,6 @@ _BEFORE_HARM = (
     FailureKind.NON_FINITE_GRADIENT,
 )
 """Of these, finite weights from before the step are sound; a spike may come from the weights."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What the manifest says of a checkpoint beside its file; see ``folder.Entry``."""
-
-    kind: str
-    good: bool
-    number: int
-    metric: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +69,7 @@ class Loaded:
 class Checkpoints:
     """Keeps a few checkpoints of a training in a folder.
 
-        checkpoints = sickbay.Checkpoints("checkpoints", model=model, optimizer=optimizer, watch=watch)
+        checkpoints = sickbay.Checkpoints("kept", model=model, optimizer=optimizer, watch=watch)
         watch.on_anomaly.append(checkpoints)
         start = found.step if (found := checkpoints.load()) else 0
         …
@@ -126,7 +120,7 @@ class Checkpoints:
         """Where they are."""
         return self._folder.path
 
-    @harmless(None)
+    @harmless(_NOWHERE)
     def save(
         self,
         step: int,
@@ -151,9 +145,9 @@ class Checkpoints:
             return None
         calm = self._uneasy is None or not 0 <= step - self._uneasy <= self._calm
         number = self._folder.next_number()
-        path = self._folder.path / _name(STEP, step, f"{number:06d}")
+        path = self._folder.path / name_of(STEP, step, f"{number:06d}")
         state = self._parts.state()
-        content = _content(step, epoch, random_states.take(), state, extra)
+        content = put_together(step, epoch, random_states.take(), state, extra)
         note = Note(STEP, calm and all_finite(state), number, finite(metric))
         return path if self._write(path, content, note) else None
 
@@ -163,7 +157,11 @@ class Checkpoints:
         return None if entry is None else self._folder.path / entry.name
 
     def load(
-        self, path: str | os.PathLike[str] | None = None, *, device: Any = "cpu", random: bool = True
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        device: Any = "cpu",
+        random: bool = True,
     ) -> Loaded | None:
         """Put a checkpoint back into model, optimizer and the others.
 
@@ -200,7 +198,7 @@ class Checkpoints:
         path = self.at(anomaly)
         return {"checkpoint": str(path)} if path else {}
 
-    @harmless(None)
+    @harmless(_NOWHERE)
     def at(self, anomaly: Anomaly) -> Path | None:
         """Save the state before the step of an anomaly, or return the file where that was done.
 
@@ -211,7 +209,7 @@ class Checkpoints:
         last, self._uneasy = self._uneasy, step
         if self._at is not None and last is not None and 0 <= step - last <= self._calm:
             return self._at
-        self._at = self._folder.path / _name(ANOMALY, step, launch_mark())
+        self._at = self._folder.path / name_of(ANOMALY, step, launch_mark())
         if self._writes and not self._save_at(self._at, anomaly, step):
             self._at = None
         return self._at
@@ -226,7 +224,7 @@ class Checkpoints:
         exact = before is not None and before.step == anomaly.step == step
         sound = exact and anomaly.kind in _BEFORE_HARM and all_finite(state)
         extra = {"anomaly": anomaly.ref, "kind": anomaly.kind.value, "anomaly step": anomaly.step}
-        content = _content(step, None, random, state, extra)
+        content = put_together(step, None, random, state, extra)
         return self._write(path, content, Note(ANOMALY, sound, self._folder.next_number()))
 
     def _write(self, path: Path, content: Mapping[str, Any], note: Note) -> bool:
@@ -234,7 +232,7 @@ class Checkpoints:
         whole = {**content, "note": asdict(note)}
         try:
             written = whole_files.write(path, lambda file: torch.save(whole, file))
-            self._folder.add(_entry(path, written, content, note))
+            self._folder.add(entry_of(path, written, content, note))
         except OSError as error:
             complaints.log.warning("%s is not saved: %s", path, error.strerror or error)
             return False
@@ -249,28 +247,6 @@ class Checkpoints:
         return found if isinstance(found, int) else None
 
 
-def read(path: Path, device: Any = "cpu") -> dict[str, Any]:
-    """Read a checkpoint; nothing in it is run as code.
-
-    Raises:
-        NotFound: there is no such file.
-        BadInput: it is no checkpoint of ours.
-        StorageFailed: it cannot be read.
-    """
-    importlib.import_module("torch")
-    try:
-        content = loaded(path, device)
-    except FileNotFoundError:
-        raise NotFound(f"There is no checkpoint at {path}.") from None
-    except OSError as error:
-        raise StorageFailed(f"{path} cannot be read: {error.strerror}.") from None
-    except Exception:  # noqa: BLE001 (torch raises many kinds where a file is none of its own)
-        raise BadInput(f"{path} is no checkpoint, or a damaged one.") from None
-    if not isinstance(content, dict) or content.get("version") != VERSION:
-        raise BadInput(f"{path} is no checkpoint that this version of sickbay saved.")
-    return content
-
-
 def _make(folder: Folder) -> None:
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
@@ -278,65 +254,3 @@ def _make(folder: Folder) -> None:
         complaints.log.warning("%s cannot be made: %s", folder.path, error.strerror)
     with suppress(OSError):
         folder.clear_up()
-
-
-def described(path: Path) -> Entry | None:
-    """Return the entry of a checkpoint by its own content; nothing where it is torn."""
-    with suppress(SickbayError, OSError, KeyError, TypeError):
-        content = read(path)
-        digest = whole_files.Written(whole_files.sha256(path), path.stat().st_size)
-        return _entry(path, digest, content, Note(**content["note"]))
-    return None
-
-
-def launch_mark() -> str:
-    """Return what the ranks of one launch have in common, and another launch has not.
-
-    The ranks name a checkpoint that the first of them writes.
-    """
-    if surroundings.read().rank.world_size == 1:
-        return secrets.token_hex(4)
-    said = "|".join(os.environ.get(name, "") for name in _OF_LAUNCH)
-    return hashlib.sha256(said.encode()).hexdigest()[:8]
-
-
-def _content(
-    step: int,
-    epoch: int | None,
-    random: Mapping[str, Any],
-    state: Mapping[str, Any],
-    extra: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    def left_out(place: str) -> None:
-        complaints.once(f"left out {place}", "a checkpoint cannot hold %s; it lacks it.", place)
-
-    return {
-        "version": VERSION,
-        "step": int(step),
-        "epoch": epoch,
-        "state": state,
-        "random": random,
-        "extra": storable(dict(extra or {}), left_out, "extra"),
-    }
-
-
-def _entry(
-    path: Path, written: whole_files.Written, content: Mapping[str, Any], note: Note
-) -> Entry:
-    step, epoch = content["step"], content["epoch"]
-    return Entry(path.name, written.sha256, written.size, step, epoch=epoch, **asdict(note))
-
-
-def _name(kind: str, step: int, mark: str) -> str:
-    return f"{kind}-{step:09d}-{mark}{SUFFIX}"
-
-
-_OF_LAUNCH = (
-    "SICKBAY_LAUNCH",
-    "TORCHELASTIC_RUN_ID",
-    "TORCHELASTIC_RESTART_COUNT",
-    "SLURM_JOB_ID",
-    "SLURM_STEP_ID",
-    "MASTER_ADDR",
-    "MASTER_PORT",
-)
