@@ -155,7 +155,7 @@ class Slot:
     def free(self) -> bool:
         """Whether a worker may take it: nobody has it, or one who is gone and told all."""
         pid, *_, written, read, _ = _HEAD.unpack_from(self._memory, self._at)
-        return not pid or (written == read and not _alive(pid))
+        return not pid or (written == read and not alive(pid))
 
     def _cell(self, number: int) -> int:
         return self._at + 64 + _PATH + _BATCH + (number % _CELLS) * _CELL
@@ -244,7 +244,8 @@ class Board:
         return Slot(self._memory, _START + place * _SLOT)
 
 
-def _alive(pid: int) -> bool:
+def alive(pid: int) -> bool:
+    """Whether there is a process of this number."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

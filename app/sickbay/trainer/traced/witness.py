@@ -5,7 +5,6 @@ at on its board; for the rest, DataLoader's text is taken apart. What a worker h
 not told again.
 """
 
-import os
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
@@ -14,7 +13,7 @@ from typing import Any
 from sickbay.contract.event import FailureKind
 from sickbay.trainer.complaints import harmless
 from sickbay.trainer.traced import loader_text, notes
-from sickbay.trainer.traced.board import Now
+from sickbay.trainer.traced.board import Now, alive
 from sickbay.trainer.traced.place import boards
 
 _NOTHING: Mapping[str, Any] = {}
@@ -128,14 +127,6 @@ def _index(now: Now) -> int | None:
 
 def _late(at: list[Now], gone: loader_text.Gone) -> list[Now]:
     """Return the workers that made the loader wait; of those that live, the longest at it."""
-    living = [now for now in at if _alive(now.pid)]
+    living = [now for now in at if alive(now.pid)]
     limit = time.time() - _SHARE * (gone.seconds or 0)
     return [now for now in living if now.since <= limit] or living[:1]
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
