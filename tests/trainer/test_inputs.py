@@ -23,7 +23,7 @@ def job(online: Ward, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:  # noqa
     monkeypatch.setattr(sickbay, "_current", sickbay.Run(None))
     run = sickbay.init("checked")
     yield run
-    run.finish()
+    run.finish(timeout=60)
 
 
 def _batch(**changes: Any) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def _batch(**changes: Any) -> dict[str, Any]:
 
 
 def _told(online: Ward, job: Any) -> list[tuple[str, list[str], int | None]]:
-    job.finish()
+    job.finish(timeout=60)
     return [
         (told.what.value, [one.path for one in told.samples], told.step)
         for told in online.of(Failure)

@@ -29,4 +29,4 @@ def job(online: Ward, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setattr(sickbay, "_current", sickbay.Run(None))
     run = sickbay.init("texts", dataset="texts", root=folder)
     yield run
-    run.finish()
+    run.finish(timeout=60)
