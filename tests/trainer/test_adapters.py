@@ -11,7 +11,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.trainer.ward import Ward
+from tests.trainer.ward import Ward, answered
 
 import sickbay.trainer as sickbay
 from sickbay.contract.blame import Batches
@@ -28,8 +28,9 @@ def job(online: Ward, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:  # noqa
     """A run."""
     monkeypatch.setattr(sickbay, "_current", sickbay.Run(None))
     run = sickbay.init("adapted")
+    answered(run)
     yield run
-    run.finish(timeout=60)
+    run.finish()
 
 
 def _adapter(monkeypatch: pytest.MonkeyPatch, name: str, **modules: dict[str, Any]) -> Any:
@@ -119,7 +120,7 @@ def test_lightning_tells_the_samples_of_batches_that_moved_to_the_device(
     lightning: Any, online: Ward, job: Any
 ) -> None:
     _fit(lightning(), _loader(_traced(6)))
-    job.finish(timeout=60)
+    job.finish()
     assert _used(online) == {0: ["0.png", "1.png"], 1: ["2.png", "3.png"], 2: ["4.png", "5.png"]}
 
 
@@ -127,7 +128,7 @@ def test_lightning_tells_all_batches_of_a_step_that_accumulates(
     lightning: Any, online: Ward, job: Any
 ) -> None:
     _fit(lightning(), _loader(_traced(8)), accumulate=2)
-    job.finish(timeout=60)
+    job.finish()
     assert _used(online) == {
         0: ["0.png", "1.png", "2.png", "3.png"],
         1: ["4.png", "5.png", "6.png", "7.png"],
@@ -139,7 +140,7 @@ def test_lightning_tells_what_a_batch_holds_and_an_exception_with_its_samples(
 ) -> None:
     data = _traced(8, at_3=(torch.full((2,), float("nan")), torch.tensor(0)))
     _fit(lightning(checks=BatchChecks()), _loader(data), fail_at=2)
-    job.finish(timeout=60)
+    job.finish()
     told = [(one.what.value, one.step, [s.path for s in one.samples]) for one in online.of(Failure)]
     assert told == [
         ("non-finite-input", 1, ["3.png"]),
@@ -183,7 +184,7 @@ def test_transformers_tells_the_samples_of_each_call_of_the_model(
         state.global_step += 1
     model.eval()
     model(**next(iter(DataLoader(data, batch_size=6, collate_fn=collate))))
-    job.finish(timeout=60)
+    job.finish()
     assert _used(online) == {1: ["0.png", "1.png"], 2: ["2.png", "3.png"], 3: ["4.png", "5.png"]}
     assert online.of(Failure) == []
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.trainer.ward import Ward
+from tests.trainer.ward import Ward, answered
 
 import sickbay.trainer as sickbay
 from sickbay.contract.blame import Batches
@@ -22,8 +22,9 @@ def job(online: Ward, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:  # noqa
     """A run."""
     monkeypatch.setattr(sickbay, "_current", sickbay.Run(None))
     run = sickbay.init("checked")
+    answered(run)
     yield run
-    run.finish(timeout=60)
+    run.finish()
 
 
 def _batch(**changes: Any) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def _batch(**changes: Any) -> dict[str, Any]:
 
 
 def _told(online: Ward, job: Any) -> list[tuple[str, list[str], int | None]]:
-    job.finish(timeout=60)
+    job.finish()
     return [
         (told.what.value, [one.path for one in told.samples], told.step)
         for told in online.of(Failure)

@@ -13,6 +13,7 @@ from sickbay.contract.errors import BadInput
 from sickbay.contract.event import Event, Points
 from sickbay.contract.event_batch import Receipt, read_batch
 from sickbay.contract.opening import Opened, Opening, opening_from_json
+from sickbay.trainer.run import Run
 
 Key = tuple[str, int, int, int]
 
@@ -158,3 +159,10 @@ def serving(kept: Ward) -> Iterator[Ward]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def answered(run: Run) -> None:
+    """Wait until the server has answered a run: leaving it then waits for what is not sent yet."""
+    until = time.monotonic() + 60
+    while run.attempt is None and time.monotonic() < until:
+        time.sleep(0.01)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.trainer.ward import Ward
+from tests.trainer.ward import Ward, answered
 
 import sickbay.trainer as sickbay
 
@@ -28,5 +28,6 @@ def job(online: Ward, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     """A run with the texts as its data set."""
     monkeypatch.setattr(sickbay, "_current", sickbay.Run(None))
     run = sickbay.init("texts", dataset="texts", root=folder)
+    answered(run)
     yield run
-    run.finish(timeout=60)
+    run.finish()

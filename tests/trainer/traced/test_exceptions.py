@@ -39,7 +39,7 @@ def _from(loader: Any) -> Exception:
 def _only(online: Ward, job: Any, error: Exception | None = None) -> Failure:
     if error is not None:
         job.failure(exception=error, step=7)
-    job.finish(timeout=60)
+    job.finish()
     (failure,) = online.of(Failure)
     assert isinstance(failure, Failure)
     return failure
@@ -91,7 +91,7 @@ def test_every_epoch_has_its_number_where_workers_start_anew(
     data = Traced(faults.Texts(folder))
     for _ in range(3):
         _raised(data, **FORK)
-    job.finish(timeout=60)
+    job.finish()
     assert [failure.epoch for failure in online.of(Failure)] == [0, 1, 2]
 
 

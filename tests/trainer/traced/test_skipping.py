@@ -55,7 +55,7 @@ def test_a_skipped_sample_is_left_out_counted_and_told_by_class(
     with caplog.at_level(logging.WARNING, "sickbay"):
         assert _names(loader) == [["00", "01", "02", "03"], ["04"], ["08", "09", "10", "11"]]
         assert len(_names(loader)) == 3
-    job.finish(timeout=60)
+    job.finish()
     told = online.of(Failure)
     assert [one.path for failure in told for one in failure.samples] == [
         "05.txt",
@@ -91,7 +91,7 @@ def test_a_sample_of_another_shape_is_skipped_too(online: Ward, job: Any, folder
         "06",
         "07",
     ]
-    job.finish(timeout=60)
+    job.finish()
     assert [failure.what for failure in online.of(Failure)] == ["shape-mismatch"]
 
 
@@ -104,7 +104,7 @@ def test_a_stream_that_goes_on_skips_and_one_that_does_not_stops(
     broken = Traced(faults.Stream(folder), on_bad="skip")
     with pytest.raises(UnicodeDecodeError):
         list(DataLoader(broken, batch_size=4, collate_fn=broken.collate()))
-    job.finish(timeout=60)
+    job.finish()
     assert {one.path for failure in online.of(Failure) for one in failure.samples} == {"05.txt"}
 
 
