@@ -1,5 +1,6 @@
 """``sickbay replay``: repeat a bad step of a training job another day."""
 
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,7 +61,10 @@ def replay(
     from sickbay.trainer.blame import evidence as kept
     from sickbay.trainer.blame.replaying import named, replay
 
-    found = kept.read(kept.find(event, evidence or kept.default_folder()))
+    path = kept.find(event, evidence or kept.default_folder())
+    if importlib.util.find_spec("torch") is None:
+        raise BadInput("Repeating a step needs torch: run this where the job runs.")
+    found = kept.read(path)
     key, number = run or found.run, attempt or found.attempt
     if server and not (key and number):
         raise BadInput(

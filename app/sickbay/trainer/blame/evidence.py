@@ -1,5 +1,6 @@
 """What is kept of an anomaly, so that its step can be repeated another day."""
 
+import importlib
 import os
 import sys
 from collections.abc import Mapping
@@ -105,7 +106,9 @@ def read(path: Path) -> Evidence:
     Raises:
         BadInput: it is no evidence, or a damaged one.
         StorageFailed: it cannot be read.
+        ModuleNotFoundError: torch is not installed here.
     """
+    importlib.import_module("torch")
     try:
         content = loaded(path)
         return _evidence(content)

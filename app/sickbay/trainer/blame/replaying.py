@@ -20,7 +20,7 @@ from sickbay.trainer.blame.evidence import Evidence
 from sickbay.trainer.blame.losses import Losses
 from sickbay.trainer.blame.moments import Moment
 from sickbay.trainer.checkpoints.content import plain_model
-from sickbay.trainer.checkpoints.files import read
+from sickbay.trainer.checkpoints.files import in_a_line, read
 from sickbay.trainer.failing import samples
 from sickbay.trainer.line import Delivered, Line
 from sickbay.trainer.plain import plain
@@ -50,7 +50,7 @@ def job(factory: Callable[[], Any]) -> Job:
     try:
         made = factory()
     except Exception as error:
-        raise BadInput(f"The factory raised {type(error).__name__}: {error}") from error
+        raise BadInput(f"The factory raised {type(error).__name__}: {in_a_line(error)}") from error
     if isinstance(made, Blame):
         return Job(made.model, made.losses)
     model, criterion = made if isinstance(made, tuple) and len(made) == 2 else (made, None)  # noqa: PLR2004 (a pair)
@@ -74,7 +74,9 @@ def named(spec: str) -> Callable[[], Any]:
         for part in name.split("."):
             found = getattr(found, part)
     except Exception as error:
-        raise BadInput(f"{spec} cannot be imported: {type(error).__name__}: {error}") from error
+        raise BadInput(
+            f"{spec} cannot be imported: {type(error).__name__}: {in_a_line(error)}"
+        ) from error
     if not callable(found):
         raise BadInput(f"{spec} is no function.")
     made: Callable[[], Any] = found
@@ -139,7 +141,9 @@ def _load(model: Any, path: Path) -> None:
     try:
         model.load_state_dict(state["model"])
     except (RuntimeError, KeyError) as error:
-        raise BadInput(f"{path} is of another model than the factory's: {error}") from None
+        raise BadInput(
+            f"{path} is of another model than the factory's: {in_a_line(error)}"
+        ) from None
 
 
 def _set_modes(model: Any, evidence: Evidence) -> None:

@@ -49,6 +49,12 @@ def read(path: Path, device: Any = "cpu") -> dict[str, Any]:
     return content
 
 
+def in_a_line(error: BaseException, most: int = 300) -> str:
+    """Return what an exception says as one line: torch lists keys in many."""
+    said = " ".join(str(error).split())
+    return said if len(said) <= most else f"{said[:most]} …"
+
+
 def described(path: Path) -> Entry | None:
     """Return the entry of a checkpoint by its own content; nothing where it is torn."""
     with suppress(SickbayError, OSError, KeyError, TypeError):

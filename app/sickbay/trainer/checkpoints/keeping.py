@@ -23,6 +23,7 @@ from sickbay.trainer.checkpoints.files import (
     Note,
     described,
     entry_of,
+    in_a_line,
     launch_mark,
     name_of,
     put_together,
@@ -184,7 +185,9 @@ class Checkpoints:
         try:
             self._parts.restore(content)
         except (RuntimeError, ValueError, KeyError) as error:
-            raise BadInput(f"{chosen} is of another model or optimizer: {error}") from None
+            raise BadInput(
+                f"{chosen} is of another model or optimizer: {in_a_line(error)}"
+            ) from None
         if random:
             restore_random(content)
         return Loaded(chosen, content["step"], content.get("epoch"), content)
