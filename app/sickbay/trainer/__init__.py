@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sickbay.trainer.beginning import begin
+from sickbay.trainer.blame import Blame
+from sickbay.trainer.checkpoints import Checkpoints
 from sickbay.trainer.complaints import harmless
 from sickbay.trainer.inputs import BatchChecks
 from sickbay.trainer.loop import steps
@@ -28,6 +30,8 @@ from sickbay.trainer.watch import AnomalyFound, Watch
 __all__ = [
     "AnomalyFound",
     "BatchChecks",
+    "Blame",
+    "Checkpoints",
     "RateAdvice",
     "Run",
     "Traced",

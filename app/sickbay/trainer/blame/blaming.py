@@ -86,7 +86,7 @@ class Blame:
             call = Call((batch[0],), {}, tuple(batch[1:]))
         else:
             call = Call((batch,))
-        self._moments.keep(call, samples, self.model)
+        self._moments.keep(call, samples)
 
     def evidence(self, anomaly: Anomaly) -> dict[str, Any]:
         """Keep the batch, the random state and a checkpoint; return where, for the failure."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from sickbay.trainer import random_states
 from sickbay.trainer.blame.batches import Call
-from sickbay.trainer.checkpoints.before import buffers
+from sickbay.trainer.checkpoints.before import Buffers
 from sickbay.trainer.complaints import harmless
 from sickbay.trainer.traced.arrivals import samples_of
 
@@ -50,22 +50,23 @@ class Moments:
         self._waiting = hasattr(criterion, "register_forward_pre_hook")
         self.paused = False
         self._by_hand = False
+        self._copying = Buffers(model)
         _hook(model, self, Moments.called)
         if self._waiting:
             _hook(criterion, self, Moments.judged)
 
     @harmless(None)
-    def keep(self, call: Call, samples: Sequence[Any], model: Any) -> None:
+    def keep(self, call: Call, samples: Sequence[Any]) -> None:
         """Hold a step that is described by hand; the model's own calls are not looked at then."""
         self._by_hand = True
-        self._add(call, tuple(samples), model)
+        self._add(call, tuple(samples))
 
     @harmless(None)
     def called(self, model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Note what the model is called with."""
         if model.training and not self._by_hand:
             named = samples_of(args) or samples_of(dict(kwargs))
-            self._add(Call(args, dict(kwargs)), tuple(named), model)
+            self._add(Call(args, dict(kwargs)), tuple(named))
             self._held[-1].whole = not self._waiting
 
     @harmless(None)
@@ -85,8 +86,8 @@ class Moments:
         at = places[-1]
         return held[at], held[at - 1] if at else None
 
-    def _add(self, call: Call, samples: tuple[Any, ...], model: Any) -> None:
-        made = Moment(call, self._step(), random_states.take(), buffers(model), _autocast())
+    def _add(self, call: Call, samples: tuple[Any, ...]) -> None:
+        made = Moment(call, self._step(), random_states.take(), self._copying.copied(), _autocast())
         made.samples = samples
         self._held.append(made)
         while len(self._held) > _LEAST and self._size() > MOST_BYTES:
