@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sickbay.contract.errors import BadInput
 from sickbay.contract.paths import SamplePath
+from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.formats import PICTURE_SUFFIXES
 from sickbay.scanner.table_options import TableOptions
 
@@ -113,7 +114,7 @@ def _asked(columns: Sequence[Column], name: str | None, where: str) -> int | Non
     for number, column in enumerate(columns):
         if column.name == name:
             return number
-    there = ", ".join(repr(column.name) for column in columns[:20])
+    there = ", ".join(repr(excerpt(column.name)) for column in columns[:20])
     raise BadInput(f"{where} has no column {name!r}; it has: {there}.")
 
 

@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any
 
 from sickbay.contract.defects import Severity
-from sickbay.contract.errors import SickbayError
+from sickbay.contract.errors import BadInput, SickbayError
 from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
@@ -102,9 +102,11 @@ class JsonLines:
                 if self._is_utf8(file.read(2)):
                     file.seek(0)
                     self._look_at(_filled(lines(file)))
+        except BadInput:
+            raise
         except (SickbayError, OSError) as error:
             self._whole = True
-            self._note("file.unreadable", f"The file cannot be read: {error}.")
+            self.notes.append(table_rows.unreadable(self.raw, error))
 
     def _is_utf8(self, start: bytes) -> bool:
         if not start:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
-from sickbay.contract.errors import SickbayError
+from sickbay.contract.errors import BadInput, SickbayError
 from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
@@ -75,30 +75,28 @@ class CsvTable:
     def _look(self) -> None:
         """Look through the file: what is where, and what is usual."""
         try:
-            if self._begin():
-                with self._open() as read:
-                    self._look_at(read)
-        except OSError as error:
-            self._note("file.unreadable", f"The file cannot be read: {error.strerror}.")
-
-    def _begin(self) -> bool:
-        """Look at the first bytes; say whether there is more to look at."""
-        try:
             with self._tree.open(self.raw) as file:
                 head = file.read(csv_dialect.HEAD_BYTES)
-        except SickbayError as error:
-            self._note("file.unreadable", str(error))
-            return False
+            if self._is_table(head):
+                with self._open() as read:
+                    self._look_at(read)
+        except BadInput:
+            raise
+        except (SickbayError, OSError) as error:
+            self.notes.append(table_rows.unreadable(self.raw, error))
+
+    def _is_table(self, head: bytes) -> bool:
+        """Look at the first bytes; say whether there is more to look at."""
         if not head:
             self._note("file.empty", "The file has no bytes.")
-        elif (encoding := csv_dialect.WIDE.get(head[:2])) is not None:
+            return False
+        if (encoding := csv_dialect.WIDE.get(head[:2])) is not None:
             message = f"Byte {head[0]:02X} at offset 0 is not UTF-8; it may be {encoding}."
             self._note("text.bad-encoding", message, byte=0, encoding=encoding)
-        else:
-            suffix = SamplePath(self.raw).suffix
-            self._dialect = csv_dialect.sniff(head, suffix, self._options.delimiter)
-            return True
-        return False
+            return False
+        suffix = SamplePath(self.raw).suffix
+        self._dialect = csv_dialect.sniff(head, suffix, self._options.delimiter)
+        return True
 
     @contextmanager
     def _open(self) -> Iterator[CsvRows]:
