@@ -190,6 +190,7 @@ def test_a_list_of_endless_lines_is_read_in_bounded_memory(tmp_path: Path) -> No
         (b"names: \x00\n", "annotation.malformed", None),
         (b"- a\n- b\n", "annotation.schema-mismatch", {}),
         (b"nc: 3\nnames: [cat, dog]\n", "annotation.schema-mismatch", {}),
+        (b"nc: 3\nnames: [cat]\n", "annotation.schema-mismatch", {}),
         (b"names: {0: cat, 2: dog}\n", "annotation.schema-mismatch", {}),
         (b"names: {cat: 0}\n", "annotation.schema-mismatch", {}),
         (b"names: cat\n", "annotation.schema-mismatch", {}),

@@ -58,6 +58,7 @@ def test_findings_of_files_are_linked_from_the_overview_and_listed(boxed: Desk) 
 def test_a_class_that_a_split_lacks_is_seen_on_the_overview(boxed: Desk) -> None:
     said = text_of(boxed.get())
     assert "set. class-missing" in said
+    assert "No sample has a label of its own" in said
     assert "Class train val cat 2 1 dog 2 0" in said
 
 

@@ -28,6 +28,7 @@ _MASKS = (
 _ENDS = (b"_masks", b"_mask", b"_labels", b"annot")  # train and train_masks side by side
 _PICTURE_ENDS = (b"", b"_image", b"_img", b"_sat", b"_leftImg8bit")
 _BESIDE_ENDS = (b"_mask", b"-mask", b"_label", b"_labels", b"_seg", b"_segmentation", b"_gt")
+_LEFT_ENDS = (b"_mask", b"-mask")  # of what is a mask even where its picture is gone
 _MASK_ENDS = (b"", *_BESIDE_ENDS, b"_L", b"_gtFine_labelTrainIds", b"_gtFine_labelIds")
 _OTHER_ENDS = (b"_gtFine_color", b"_gtFine_instanceIds")  # beside masks, and none
 _SUFFIXES = (
@@ -63,6 +64,8 @@ class Masks:
         if self._is_beside(raw):
             return None
         mask = self._mask_of(raw)
+        if mask is None and not self._known[1] and stem(raw).endswith(_LEFT_ENDS):
+            return Noted(raw, (orphan(raw),))
         split = split_above(raw)
         if mask is None and split == "test":
             return Found(raw, split)
