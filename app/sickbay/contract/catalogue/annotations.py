@@ -30,7 +30,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "annotation.bad-polygon",
         "block",
-        "The polygon has too few points, no area, a value that is no number, or leaves the picture.",
+        "The polygon has too few points, no area or a value that is no number, or stands out.",
         "Draw it again, or remove it.",
     ),
     Row(
