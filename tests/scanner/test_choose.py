@@ -126,6 +126,11 @@ def test_an_empty_folder_is_refused_without_a_layout(tmp_path: Path) -> None:
     assert [choice.why for choice in told] in ([], [""])
 
 
+def test_the_help_names_every_layout() -> None:
+    words = set(run("scan", "--help", COLUMNS="1000").out.replace(",", " ").split())
+    assert words >= {"auto", *LAYOUTS}
+
+
 def test_the_command_line_says_the_layout_its_reason_and_how_to_choose(tmp_path: Path) -> None:
     root = filled(tmp_path / "set", KINDS["coco"] | KINDS["csv"])
     out = tmp_path / "out.ndjson"

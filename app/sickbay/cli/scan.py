@@ -56,12 +56,18 @@ NOT_DECODED = (
 )
 
 
+_LAYOUTS = (
+    "How it is laid out: imagefolder, masks, coco, yolo, voc, csv, jsonl, text or arrays; "
+    "auto looks, and says which it is."
+)
+
+
 def scan(  # noqa: PLR0917 (options of a command line)
     root: Annotated[
         str, typer.Argument(help="Folder that holds the samples, or a URL: s3://bucket/folder.")
     ],
     dataset: Annotated[str, typer.Option(help="The data set's name.")],
-    layout: Annotated[str, typer.Option(help="How it is laid out; auto looks and says.")] = "auto",
+    layout: Annotated[str, typer.Option(help=_LAYOUTS)] = "auto",
     server: Annotated[str | None, typer.Option(help="Send the records to this URL.")] = None,
     token: Annotated[
         str | None, typer.Option(help="The server's token.", envvar="SICKBAY_TOKEN")

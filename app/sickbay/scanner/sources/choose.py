@@ -30,19 +30,9 @@ def choose(tree: Tree) -> Choice:
         BadInput: the root cannot be read.
     """
     glimpse = Glimpse(tree)
-    fits = {name: why for name in _order() if (why := _why(name, glimpse)) is not None}
+    fits = {name: why for name in ORDER if (why := LAYOUTS[name].recognise(glimpse)) is not None}
     others = [name for name in fits if name != imagefolder.NAME]
     if not others:
         none = _NONE if glimpse.names() else ""
         return Choice(imagefolder.NAME, fits.get(imagefolder.NAME, none))
     return Choice(others[0], fits[others[0]], tuple(others[1:]))
-
-
-def _order() -> list[str]:
-    return [name for name in ORDER if name in LAYOUTS]
-
-
-def _why(name: str, glimpse: Glimpse) -> str | None:
-    recognise = getattr(LAYOUTS[name], "recognise", None)
-    why: str | None = recognise(glimpse) if recognise is not None else None
-    return why
