@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.finding import Finding
+from sickbay.contract.policy import Policy
 from sickbay.scanner import jpeg, pillow, png
 from sickbay.scanner.checks.pictures import PICTURE_CHECKS
 from sickbay.scanner.checks.quality import QUALITY_CHECKS
@@ -21,6 +22,14 @@ from sickbay.scanner.task import Setup
 from sickbay.scanner.thumbnail import thumbnail
 
 _BY_NAME = {".tga": "TGA", ".dib": "BMP"}
+_OF_LOOKS = (
+    "image.dark",
+    "image.light",
+    "image.blurry",
+    "image.low-information",
+    "image.near-duplicate",
+    "set.drift",
+)
 _LINK = re.compile(rb"[\w .~@+-]*(/[\w .~@+-]+)+\n?")
 
 
@@ -60,7 +69,7 @@ def examine(
     kind = kind_of(data, suffix)
     evidence = Evidence()
     decode(data, kind, evidence, setup.limits, careful=careful)
-    _look_at(evidence)
+    _look_at(evidence, setup.policy)
     findings = setup.policy.applied([*_findings(evidence, suffix, setup), *annotations(evidence)])
     held = held or any(finding.severity is Severity.BLOCK for finding in findings)
     side = setup.limits.thumbnail_side
@@ -81,16 +90,20 @@ def examine(
     )
 
 
-def _look_at(evidence: Evidence) -> None:
+def _look_at(evidence: Evidence, policy: Policy) -> None:
     """Measure how a sound picture looks; of a broken one it would tell of the damage."""
-    if evidence.small is None or not evidence.sound:
+    if evidence.small is None or not evidence.sound or _nobody_asks(policy):
         return
-    evidence.looks = looks(evidence.small)
-    small = evidence.small
-    across, down = evidence.width or 0, evidence.height or 0
-    times = factor(across, down)
-    size = min(small.width, across / times), min(small.height, down / times)
+    small, width, height = evidence.small, evidence.width or 0, evidence.height or 0
+    evidence.looks = looks(small)
+    times = factor(width, height)
+    size = min(small.shape[1], width / times), min(small.shape[0], height / times)
     evidence.traits = Traits(perceptual_hash(small, size), evidence.looks.brightness)
+
+
+def _nobody_asks(policy: Policy) -> bool:
+    """Whether no finding can come of how pictures look."""
+    return bool(policy.severities) and all(policy.severity_of(code) is None for code in _OF_LOOKS)
 
 
 def _findings(evidence: Evidence, suffix: str, setup: Setup) -> Iterator[Finding]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from PIL import Image
+from typing import TYPE_CHECKING, Any
 
 from sickbay.contract.finding import Finding
-from sickbay.scanner.looks import Looks
+
+if TYPE_CHECKING:  # with them come decoders, which only children load
+    from sickbay.scanner.looks import Looks
+    from sickbay.scanner.small import Grey
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,8 @@ class Evidence:
     trailing: int = 0
     unchecked: bool = False
     fault: Fault | None = None
-    small: Image.Image | None = None
-    looks: Looks | None = None
+    small: "Grey | None" = None
+    looks: "Looks | None" = None
     traits: Traits | None = None
 
     @property

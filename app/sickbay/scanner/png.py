@@ -9,8 +9,6 @@ itself by its surplus.
 import zlib
 from dataclasses import dataclass, field
 
-from PIL import Image
-
 from sickbay.scanner import small
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import orientation
@@ -138,7 +136,7 @@ def examine(data: bytes, evidence: Evidence, *, budget: int) -> None:
         evidence.small = _small(data[len(SIGNATURE) : _AFTER_HEADER], walk)
 
 
-def _small(header: bytes, walk: _Walk) -> Image.Image | None:
+def _small(header: bytes, walk: _Walk) -> small.Grey | None:
     """Make the picture small from its inflated data, which need not be inflated again.
 
     Pillow takes them as stored blocks and undoes the filters; it checks no checksum of pixel data.
