@@ -135,10 +135,25 @@ def to_examined(value: Any, raw: bytes) -> Examined:
         raise Closed from None
 
 
+def spooled_examined(value: Any, raw: bytes) -> Examined:
+    """Read what :func:`from_examined` wrote into a scan's own spool, where nobody else writes."""
+    *plain, findings, head, traits, arrays, labels, decoded = value
+    return Examined(
+        *plain,
+        findings=to_findings(findings) if findings else (),
+        thumbnail=raw or None,
+        head=head,
+        traits=None if traits is None else Traits(*traits),
+        arrays=tuple(ArrayFacts(*one) for one in arrays),
+        labels=labels,
+        decoded=decoded,
+    )
+
+
 def from_findings(findings: Sequence[Finding]) -> list[Any]:
     """Write findings as JSON can carry them."""
     return [
-        [one.code, one.severity, one.message, dict(one.detail), one.file, one.item]
+        [one.code, one.severity.value, one.message, dict(one.detail), one.file, one.item]
         for one in findings
     ]
 
