@@ -234,6 +234,15 @@ def test_pictures_are_found_from_wherever_names_were_written(tmp_path: Path, nam
     assert found.totals.clean == 1
 
 
+def test_an_image_may_name_its_picture_by_an_address_alone(tmp_path: Path) -> None:
+    write(tmp_path, "train2017/a.jpg", jpeg(1))
+    entry = image() | {"coco_url": "http://images.example.org/train2017/a.jpg"}
+    del entry["file_name"]
+    write(tmp_path, "lvis_v1_train.json", json.dumps(coco([annotation()], [entry])).encode())
+    found = scan_coco(tmp_path)
+    assert (list(found.samples), found.totals.clean) == (["train2017/a.jpg"], 1)
+
+
 def test_the_policy_says_which_classes_there_are(tmp_path: Path) -> None:
     root = coco_set(tmp_path, annotation(1), annotation(2, category_id=2))
     by_name = scan_coco(root, setup=Setup(policy=Policy(classes=("cat", "bird"))))

@@ -228,7 +228,7 @@ class Streamed:
         passed, kept = self._text[: self._at], self._text[self._at :]
         self._bytes_before += _size(passed)
         self._lines_before += passed.count("\n")
-        data = self._file.read(max(WINDOW, len(kept)))
+        data = self._file.read(max(WINDOW, min(len(kept), MAX_ENTRY - len(kept))))
         self._ended = not data
         new = self._decoder.decode(data, final=self._ended)
         self._text, self._at = kept + new, 0
