@@ -137,16 +137,24 @@ def to_examined(value: Any, raw: bytes) -> Examined:
 
 def spooled_examined(value: Any, raw: bytes) -> Examined:
     """Read what :func:`from_examined` wrote into a scan's own spool, where nobody else writes."""
-    *plain, findings, head, traits, arrays, labels, decoded = value
+    size, mtime_ns, stat, sha256, width, height, name, mode, findings, head, *rest = value
+    traits, arrays, labels, decoded = rest
     return Examined(
-        *plain,
-        findings=to_findings(findings) if findings else (),
-        thumbnail=raw or None,
-        head=head,
-        traits=None if traits is None else Traits(*traits),
-        arrays=tuple(ArrayFacts(*one) for one in arrays),
-        labels=labels,
-        decoded=decoded,
+        size,
+        mtime_ns,
+        stat,
+        sha256,
+        width,
+        height,
+        name,
+        mode,
+        to_findings(findings) if findings else (),
+        raw or None,
+        head,
+        None if traits is None else Traits(*traits),
+        tuple(ArrayFacts(*one) for one in arrays),
+        labels,
+        decoded,
     )
 
 
