@@ -31,6 +31,7 @@ PAIRS = [
     ("images/a.jpg", "masks/a_mask.png"),
     ("img/a.b.tif", "mask/a.b.tif"),
     ("imgs/a.jpg", "masks/a_mask.gif"),
+    ("pets/images/a.jpg", "pets/annotations/trimaps/a.png"),
     ("images/a.jpg", "labels/a.PNG"),
     ("images/train/a.jpg", "annotations/train/a.png"),
     ("train/images/a.jpg", "train/masks/a.bmp"),

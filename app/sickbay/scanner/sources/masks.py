@@ -23,7 +23,7 @@ SUMMARY = "pictures and segmentation masks of the same names in two folders, or 
 _PICTURES = (b"leftImg8bit", b"images", b"image", b"imgs", b"img", b"JPEGImages", b"Images")
 _MASKS = (
     *(b"masks", b"mask", b"labels", b"label", b"annotations", b"SegmentationClass", b"Masks"),
-    *(b"segmentations", b"gt", b"gtFine"),
+    *(b"segmentations", b"gt", b"gtFine", b"annotations/trimaps"),
 )
 _ENDS = (b"_masks", b"_mask", b"_labels", b"annot")  # train and train_masks side by side
 _PICTURE_ENDS = (b"", b"_image", b"_img", b"_sat", b"_leftImg8bit")
@@ -163,7 +163,7 @@ def _is_mask_folder(raw: bytes) -> bool:
 
 def _picture_folders(folder: bytes) -> Iterator[bytes]:
     """Yield where the pictures of masks in a folder may lie."""
-    parts = folder.split(b"/")
+    parts = folder.replace(b"annotations/trimaps", b"annotations", 1).split(b"/")
     for at in range(len(parts) - 1, -1, -1):
         others = [*(_PICTURES if parts[at] in _MASKS else ())]
         others += [parts[at].removesuffix(end) for end in _ENDS if parts[at].endswith(end)]
