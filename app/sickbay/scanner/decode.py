@@ -8,7 +8,7 @@ from dataclasses import replace
 from sickbay.contract.defects import Severity
 from sickbay.contract.finding import Finding
 from sickbay.contract.policy import Policy
-from sickbay.scanner import jpeg, pillow, png
+from sickbay.scanner import jpeg, pillow, png, structure
 from sickbay.scanner.checks.pictures import PICTURE_CHECKS
 from sickbay.scanner.checks.quality import QUALITY_CHECKS
 from sickbay.scanner.evidence import Evidence, Examined, Fault, Traits
@@ -18,7 +18,7 @@ from sickbay.scanner.limits import Limits
 from sickbay.scanner.looks import looks
 from sickbay.scanner.perceptual import perceptual_hash
 from sickbay.scanner.small import factor
-from sickbay.scanner.task import Setup
+from sickbay.scanner.task import FULL, Setup
 from sickbay.scanner.thumbnail import thumbnail
 
 _BY_NAME = {".tga": "TGA", ".dib": "BMP"}
@@ -68,12 +68,16 @@ def examine(
         )
     kind = kind_of(data, suffix)
     evidence = Evidence()
-    decode(data, kind, evidence, setup.limits, careful=careful)
-    _look_at(evidence, setup.policy)
+    full = setup.depth == FULL
+    if full:
+        decode(data, kind, evidence, setup.limits, careful=careful)
+        _look_at(evidence, setup.policy)
+    else:
+        _first_look(data, kind, evidence, setup.limits)
     findings = setup.policy.applied([*_findings(evidence, suffix, setup), *annotations(evidence)])
     held = held or any(finding.severity is Severity.BLOCK for finding in findings)
     side = setup.limits.thumbnail_side
-    shown = thumbnail(data, kind, side, cut=evidence.cut) if held and kind else None
+    shown = thumbnail(data, kind, side, cut=evidence.cut) if held and kind and full else None
     return Examined(
         size=len(data),
         sha256=digest,
@@ -86,7 +90,7 @@ def examine(
         else findings,
         thumbnail=shown,
         traits=evidence.traits,
-        decoded=evidence.format is not None,
+        decoded=full and evidence.format is not None,
     )
 
 
@@ -127,18 +131,30 @@ def decode(
     data: bytes, kind: str | None, evidence: Evidence, limits: Limits, *, careful: bool = False
 ) -> None:
     """Let the decoder of that kind fill in the evidence."""
-    if kind is None:
-        evidence.fault = Fault("image.undecodable", _no_picture(data))
-    elif kind == "JXL" or (kind == "HEIF" and not pillow.heif_installed()):
-        evidence.format = kind
-        lacking = Fault("image.unsupported", f"No decoder for {kind} is installed here.")
-        evidence.fault = (kind == "HEIF" and fault_of(data, kind)) or lacking
+    if kind is None or _without_decoder(kind):
+        _first_look(data, kind, evidence, limits)
     elif kind == "JPEG":
         jpeg.examine(data, evidence, careful=careful)
     elif kind == "PNG":
         png.examine(data, evidence, budget=limits.inflated_bytes)
     else:
         pillow.examine(data, kind, evidence, frames=limits.frames)
+
+
+def _without_decoder(kind: str) -> bool:
+    return kind == "JXL" or (kind == "HEIF" and not pillow.heif_installed())
+
+
+def _first_look(data: bytes, kind: str | None, evidence: Evidence, limits: Limits) -> None:
+    """Look at what can be seen without a decoder."""
+    if kind is None:
+        evidence.fault = Fault("image.undecodable", _no_picture(data))
+    elif _without_decoder(kind):
+        evidence.format = kind
+        lacking = Fault("image.unsupported", f"No decoder for {kind} is installed here.")
+        evidence.fault = (kind == "HEIF" and fault_of(data, kind)) or lacking
+    else:
+        structure.look(data, kind, evidence, frames=limits.frames)
 
 
 def _no_picture(data: bytes) -> str:
