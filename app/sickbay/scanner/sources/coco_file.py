@@ -10,6 +10,8 @@ from sickbay.scanner.sources.folders import shown_label
 from sickbay.scanner.sources.streamed import Malformed, Part, Streamed
 
 MAX_CATEGORIES = 100_000
+_STRAYS = 10_000
+"""Entries in a row that are no objects, at which the file is given up: millions take minutes."""
 _KEPT = MOST - 3  # so that how many more, where it stopped and what is no UTF-8 are seen too
 _MAX_SIDE = 1 << 31
 _TWICE = "The same name stands twice in it; readers take one of the two values."
@@ -45,6 +47,7 @@ class CocoFile:
         self.broken = False
         self._full = False
         self._faults = 0
+        self._strays = 0
         self._tables = tables
         self._number = number
         self._text = text
@@ -67,6 +70,8 @@ class CocoFile:
             for part in stream.parts():
                 if part.key in self._readers:
                     self._part(part)
+                if self._strays > _STRAYS:
+                    raise stream.malformed(f"{_STRAYS:,} entries in a row are no objects")
         except Malformed as error:
             self.broken = True
             self._stopped(error)
@@ -86,8 +91,10 @@ class CocoFile:
         if not part.listed:
             self._malformed(f"Its {part.key} are no list.")
         elif not isinstance(part.value, dict):
+            self._strays += 1
             self._malformed(f"Entry {part.number:,} of its {part.key} is no object.")
         else:
+            self._strays = 0
             self._readers[part.key](part, part.value)
 
     def _image(self, part: Part, value: dict[str, Any]) -> None:
