@@ -58,3 +58,35 @@ def test_a_reviewer_lets_a_code_be_silent_from_the_page(ward: Ward) -> None:
     expect(page.get_by_text("image.truncated: say nothing")).to_be_visible()
     expect(page.get_by_label("Severity of image.truncated")).to_have_value("silent")
     expect(page.get_by_text("was judged by another policy")).to_be_visible()
+
+
+def test_a_phone_shows_code_severity_and_meaning_of_a_policy_apart(ward: Ward) -> None:
+    page = ward.enter(viewport={"width": 390, "height": 800})
+    ward.open(page, "/policy")
+    row = page.locator(".severities tbody tr").first
+    code, choice = row.locator(".code").bounding_box(), row.locator("select").bounding_box()
+    meaning = row.locator("td.dim").bounding_box()
+    assert code is not None
+    assert choice is not None
+    assert meaning is not None
+    assert code["x"] + code["width"] <= choice["x"]
+    assert meaning["y"] >= max(code["y"] + code["height"], choice["y"] + choice["height"])
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_box_that_selects_a_row_hides_none_of_its_text(
+    ward: Ward, tmp_path: Path, width: int
+) -> None:
+    pictures.write(tmp_path, "rows/data.csv", b"text,label\nfine,1\nalso fine,0\nno label,\n")
+    scanned.scan_into(ward.state, tmp_path / "rows", name="rows", layout="csv")
+    page = ward.enter(viewport={"width": width, "height": 800})
+    page.goto(f"{ward.server.url}/datasets/rows/review")
+    tile = page.locator("#grid .tile").first
+    expect(tile).to_contain_text("row 3, data.csv")
+    first = tile.locator(".words bdi").evaluate(
+        "text => { const range = document.createRange(); range.setStart(text.firstChild, 0);"
+        " range.setEnd(text.firstChild, 1); return range.getBoundingClientRect().left; }"
+    )
+    box = tile.locator(".pick input").bounding_box()
+    assert box is not None
+    assert first >= box["x"] + box["width"]
