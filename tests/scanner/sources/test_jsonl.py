@@ -282,6 +282,13 @@ def test_conversations_about_pictures_are_samples_beside_their_pictures(tmp_path
     assert [item.raw for item in items if isinstance(item, Skipped)] == [b"images/b.jpg"]
 
 
+def test_a_conversation_among_those_about_pictures_needs_none(tmp_path: Path) -> None:
+    chat = [{"from": "human", "value": "What is it?"}, {"from": "gpt", "value": "A tree."}]
+    write(tmp_path, "a.jpg", jpeg(1))
+    lines = [{"image": "a.jpg", "conversations": chat} for _ in range(4)]
+    assert lines_of([*lines, {"conversations": chat}], tmp_path) == {}
+
+
 def test_a_file_of_broken_lines_is_told_line_by_line(tmp_path: Path) -> None:
     lines = [b'{"text":' + b"[" * 200_000] * 5
     codes_ = lines_of(lines, tmp_path)

@@ -281,11 +281,24 @@ def test_labels_are_judged_beside_their_column(
 
 @pytest.mark.parametrize(
     "labels",
-    [["0", "1", "2"], ["a", "b", "7"], ["cat", "NA", "dog"], ["", "", ""], ["0.5", "1", "2.25"]],
+    [
+        ["0", "1", "2"],
+        ["a", "b", "7"],
+        ["cat", "NA", "dog"],
+        ["", "", ""],
+        ["0.5", "1", "2.25"],
+        ["3", "4.5", "4", "5", "2.5"],
+    ],
 )
 def test_usual_labels_are_silent(tmp_path: Path, labels: list[str]) -> None:
     data = "\n".join(["text,label", *(f"some words here,{label}" for label in labels)])
     assert rows_of(data.encode(), tmp_path) == {}
+
+
+def test_the_y_of_a_place_is_no_label_and_that_beside_a_text_is_one(tmp_path: Path) -> None:
+    assert rows_of(b"name,x,y\none,,\ntwo,5,6\nthree,7,8.5\n", tmp_path) == {}
+    data = b"x,y\nsome words here,1\nsome other words,\n"
+    assert rows_of(data, tmp_path) == {"row 2": ["label.missing"]}
 
 
 def test_a_name_that_is_no_class_is_unknown(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ class JsonLines:
             self._schema.note(value)
             if self._label is not None and isinstance(value, dict):
                 self._labels.note(labels.of_json(value.get(self._label)))
-        self._schema.settle({self._label})
+        self._schema.settle({self._label}, {self._path} if self._chats else ())
         for message in self._schema.divided():
             self._note("annotation.schema-mismatch", message, severity=Severity.WARN)
 

@@ -18,6 +18,7 @@ _NOTHING = frozenset({"none", "null", "na", "n/a", "<na>", "#n/a", "-"})
 """In a column of numbers these stand for no label; among names they may be one."""
 _INT64 = 1 << 63
 _SHOWN = 60
+_SEVERAL, _MEASURED = 2, 0.1  # labels with a fraction, and their share of the numbers
 _CLASSES = 0.1  # share of digits among letters, from which on they are classes
 
 
@@ -105,10 +106,13 @@ class Labels:
 
     @cached_property
     def _usual(self) -> Kind:
-        """What most labels are; numbers count together, and are whole if most of them are."""
+        """What most labels are; numbers count together, and are whole but for a stray one.
+
+        Where several, and not so few, have a fraction, labels are measured: 3 beside 2.5 is right.
+        """
         counts = self._counts
-        whole = counts[Kind.WHOLE] >= counts[Kind.NUMBER]
         numbers = counts[Kind.WHOLE] + counts[Kind.NUMBER]
+        whole = counts[Kind.NUMBER] < max(_SEVERAL, _MEASURED * numbers)
         kinds = {
             Kind.WHOLE if whole else Kind.NUMBER: numbers,
             Kind.NAME: counts[Kind.NAME],
