@@ -50,6 +50,21 @@ def test_the_order_of_the_three_lists_makes_no_difference(
     }
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
+def test_what_the_lost_rest_of_a_cut_file_may_hold_is_not_missed(
+    tmp_path: Path, order: tuple[int, int, int]
+) -> None:
+    names = ("images", "annotations", "categories")
+    whole = coco([annotation(1), annotation(2, bbox=[5, 5, 0, 5])])
+    text = json.dumps({names[at]: whole[names[at]] for at in order})
+    write(tmp_path, "images/a.jpg", jpeg(1))
+    write(tmp_path, "annotations.json", text[: text.index(f'"{names[order[2]]}"')].encode())
+    found = {(None, "annotation.malformed"), ("annotation 2", "box.not-positive")}
+    assert said(scan_coco(tmp_path)) == (
+        found if order[0] == 0 else {(None, "annotation.malformed")}
+    )
+
+
 def test_a_picture_that_lies_nowhere_is_missing_at_the_image_that_names_it(tmp_path: Path) -> None:
     images = [image(2, "gone.jpg"), image(1)]
     found = scan_coco(coco_set(tmp_path, annotation(1), images=images))
