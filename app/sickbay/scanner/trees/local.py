@@ -47,7 +47,7 @@ class LocalTree:
             with os.scandir(below(self._top, folder)) as entries:
                 for entry in entries:
                     if not entry.name.startswith(b"."):
-                        yield entry.name, entry.is_dir()
+                        yield entry.name, _is_folder(entry)
         except OSError:
             return
 
