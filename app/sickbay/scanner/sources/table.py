@@ -25,7 +25,7 @@ from sickbay.scanner.trees import Tree
 
 NAME = "csv"
 SUMMARY = "CSV or TSV: each row is a sample, or names a picture and its label"
-_SUFFIXES = {".csv", ".tsv"}
+SUFFIXES = {".csv", ".tsv"}
 
 
 class CsvTable:
@@ -215,12 +215,12 @@ def _cells(count: int) -> str:
 
 def read(tree: Tree, policy: Policy, options: TableOptions | None = None) -> Listed:
     """Read the tables below a root, and the pictures they name."""
-    found = table_rows.find(tree, _SUFFIXES)
+    found = table_rows.find(tree, SUFFIXES)
     chosen = options or TableOptions()
     return Listed(tree, [CsvTable(tree, raw, policy, chosen) for raw in found])
 
 
 def recognise(glimpse: Glimpse) -> str | None:
     """Say why a folder looks like one of tables: there is one, at the top or in a split."""
-    found = [raw for raw in glimpse.files() if is_list(raw, _SUFFIXES)]
+    found = [raw for raw in glimpse.files() if is_list(raw, SUFFIXES)]
     return table_rows.holding(found, "rows")
