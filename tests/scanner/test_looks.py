@@ -8,7 +8,7 @@ from PIL import Image, ImageFilter, ImageStat
 from tests.pictures import picture
 
 from sickbay.scanner.looks import looks
-from sickbay.scanner.small import Grey, factor
+from sickbay.scanner.small import Grey, factor, of_image
 
 
 def grey(image: Image.Image) -> Grey:
@@ -75,9 +75,23 @@ def test_all_numbers_stay_within_their_bounds(width: int, height: int, seed: int
 
 
 @given(st.integers(1, 20_000), st.integers(1, 20_000))
-def test_a_picture_is_made_at_most_eight_times_smaller_and_not_below_48_pixels(
+def test_a_picture_is_decoded_at_most_eight_times_smaller_and_not_below_48_pixels(
     width: int, height: int
 ) -> None:
     times = factor(width, height)
     assert times in (1, 2, 4, 8)
     assert times == 1 or max(width, height) / times >= 48
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK"])
+def test_a_copy_of_any_mode_is_small_and_knows_its_true_size(mode: str) -> None:
+    small = of_image(picture(1, (1501, 700)).convert(mode))
+    assert small is not None
+    assert small.grey.shape == (44, 94)
+    assert (small.width, small.height) == pytest.approx((1501 / 16, 700 / 16))
+
+
+def test_a_small_picture_is_copied_as_it_is() -> None:
+    small = of_image(picture(1, (40, 30), "L"))
+    assert small is not None
+    assert small.grey.shape == (30, 40)

@@ -17,12 +17,11 @@ from sickbay.scanner.iso import fault_of
 from sickbay.scanner.limits import Limits
 from sickbay.scanner.looks import looks
 from sickbay.scanner.perceptual import perceptual_hash
-from sickbay.scanner.small import factor
 from sickbay.scanner.task import FULL, Setup
 from sickbay.scanner.thumbnail import thumbnail
 
 _BY_NAME = {".tga": "TGA", ".dib": "BMP"}
-_OF_LOOKS = (
+OF_LOOKS = (
     "image.dark",
     "image.light",
     "image.blurry",
@@ -30,6 +29,7 @@ _OF_LOOKS = (
     "image.near-duplicate",
     "set.drift",
 )
+"""Codes of findings that come of how pictures look: a policy that silences all saves the look."""
 _LINK = re.compile(rb"[\w .~@+-]*(/[\w .~@+-]+)+\n?")
 
 
@@ -98,16 +98,16 @@ def _look_at(evidence: Evidence, policy: Policy) -> None:
     """Measure how a sound picture looks; of a broken one it would tell of the damage."""
     if evidence.small is None or not evidence.sound or _nobody_asks(policy):
         return
-    small, width, height = evidence.small, evidence.width or 0, evidence.height or 0
-    evidence.looks = looks(small)
-    times = factor(width, height)
-    size = min(small.shape[1], width / times), min(small.shape[0], height / times)
-    evidence.traits = Traits(perceptual_hash(small, size), evidence.looks.brightness)
+    small = evidence.small
+    evidence.looks = looks(small.grey)
+    evidence.traits = Traits(
+        perceptual_hash(small.grey, (small.width, small.height)), evidence.looks.brightness
+    )
 
 
 def _nobody_asks(policy: Policy) -> bool:
     """Whether no finding can come of how pictures look."""
-    return bool(policy.severities) and all(policy.severity_of(code) is None for code in _OF_LOOKS)
+    return bool(policy.severities) and all(policy.severity_of(code) is None for code in OF_LOOKS)
 
 
 def _findings(evidence: Evidence, suffix: str, setup: Setup) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from sickbay.contract.finding import Finding
 
 if TYPE_CHECKING:  # with them come decoders, which only children load
     from sickbay.scanner.looks import Looks
-    from sickbay.scanner.small import Grey
+    from sickbay.scanner.small import Small
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class ArrayFacts:
 class Evidence:
     """Facts of one picture as its decoder found them; sizes in pixels, ``trailing`` in bytes.
 
-    ``unchecked`` says that it was too large to decode in whole. ``small`` is the picture in grey,
-    up to eight times smaller, where it was decoded.
+    ``unchecked`` says that it was too large to decode in whole. ``small`` is the picture small
+    and in grey, where it was decoded.
     """
 
     format: str | None = None
@@ -65,7 +65,7 @@ class Evidence:
     trailing: int = 0
     unchecked: bool = False
     fault: Fault | None = None
-    small: "Grey | None" = None
+    small: "Small | None" = None
     looks: "Looks | None" = None
     traits: Traits | None = None
 

@@ -110,7 +110,7 @@ def _looked_at(data: bytes, found: Walk, decoded: Decoded, evidence: Evidence) -
     """Look at what was decoded without a warning."""
     if decoded.pixels is None:
         return None
-    evidence.small = small.of_pixels(decoded.pixels)
+    evidence.small = small.of_pixels(decoded.pixels, found.width, found.height)
     if found.components not in (1, 3):
         return None
     side = 8 // small.factor(found.width, found.height)  # of a block

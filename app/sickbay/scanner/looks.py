@@ -10,10 +10,8 @@ which are soft; by its measure, which takes in the outermost pixels as they are,
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from sickbay.scanner.small import Grey
@@ -22,8 +20,7 @@ _SHARPNESS_SIDE = 64  # pixels; sharpness is measured at one size, whatever the 
 _FULL_ENTROPY = 10  # bits
 _SOME_CONTRAST = 8  # deviation in grey values below which there is nothing to be sharp
 _VALUES = np.arange(256)
-_Counts: TypeAlias = NDArray[np.intp]
-"""How many pixels have each grey value."""
+_SQUARES = _VALUES**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +46,22 @@ def looks(grey: Grey) -> Looks:
     """Measure a small grey picture."""
     counts = np.bincount(grey.ravel(), minlength=256)
     darkest, brightest = counts.cumsum().searchsorted((0.05 * grey.size, 0.99 * grey.size))
+    brightness = int(counts @ _VALUES) / grey.size
+    variance = int(counts @ _SQUARES) / grey.size - brightness**2
+    entropy = math.log2(grey.size) - float(counts @ np.log2(np.maximum(counts, 1))) / grey.size
     return Looks(
         brightest=int(brightest) / 255,
         darkest=int(darkest) / 255,
-        sharpness=_sharpness(grey),
-        information=_entropy(counts) / _FULL_ENTROPY,
-        brightness=int(counts @ _VALUES) / grey.size,
+        sharpness=_sharpness(grey, math.sqrt(max(0.0, variance))),
+        information=max(0.0, entropy) / _FULL_ENTROPY,
+        brightness=brightness,
     )
 
 
-def _entropy(counts: _Counts) -> float:
-    """Bits a pixel."""
-    some = counts[counts > 0]
-    total = int(some.sum())
-    return math.log2(total) - float(some @ np.log2(some)) / total
-
-
-def _sharpness(grey: Grey) -> float:
+def _sharpness(grey: Grey, contrast: float) -> float:
     """How strong the edges are for the contrast there is; 1 where there is too little of that."""
+    if contrast < _SOME_CONTRAST:
+        return 1
     if max(grey.shape) > _SHARPNESS_SIDE:
         image = Image.fromarray(grey)
         image.thumbnail((_SHARPNESS_SIDE, _SHARPNESS_SIDE))
@@ -74,15 +69,8 @@ def _sharpness(grey: Grey) -> float:
     values = grey.astype(np.int16)
     columns = values[:-2] + values[1:-1] + values[2:]
     edges = 9 * values[1:-1, 1:-1] - columns[:, :-2] - columns[:, 1:-1] - columns[:, 2:]
-    contrast = _deviation(values)
-    if contrast < _SOME_CONTRAST:
-        return 1
-    return min(1.0, _deviation(edges.clip(0, 255)) / contrast)
-
-
-def _deviation(values: NDArray[np.int16]) -> float:
-    flat = values.ravel().astype(np.float32)
+    flat = edges.clip(0, 255).ravel().astype(np.float32)
     if not flat.size:
-        return 0
+        return 1
     mean = float(flat.sum()) / flat.size
-    return math.sqrt(max(0.0, float(flat @ flat) / flat.size - mean**2))
+    return min(1.0, math.sqrt(max(0.0, float(flat @ flat) / flat.size - mean**2)) / contrast)

@@ -145,7 +145,7 @@ def by_structure(data: bytes, evidence: Evidence) -> None:
     evidence.unchecked = False
 
 
-def _small(header: bytes, walk: _Walk) -> small.Grey | None:
+def _small(header: bytes, walk: _Walk) -> small.Small | None:
     """Make the picture small from its inflated data, which need not be inflated again.
 
     Pillow takes them as stored blocks and undoes the filters; it checks no checksum of pixel data.
