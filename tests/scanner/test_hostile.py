@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.pictures import jpeg, write
+from tests.scanner.large import LARGE
 
 from sickbay.scanner import Setup
 from sickbay.scanner.guard import Guard
@@ -169,7 +170,8 @@ def test_odd_names_are_samples_that_no_manifest_can_hold(
 
 
 @pytest.mark.parametrize(
-    ("layout", "suffix"), [("imagefolder", "jpg"), ("arrays", "npy"), ("text", "txt")]
+    ("layout", "suffix"),
+    [("imagefolder", "jpg"), ("arrays", "npy"), ("text", "txt"), ("csv", "csv")],
 )
 def test_what_is_no_file_is_never_read(layout: str, suffix: str, scanned_as: ScannedAs) -> None:
     found = scanned_as(layout).codes
@@ -213,54 +215,11 @@ def test_an_array_of_twenty_gigabytes_takes_no_longer_than_allowed(tmp_path: Pat
     assert [one.code for one in found.findings] == ["decoder.timed-out"]
 
 
-@dataclass(frozen=True)
-class Large:
-    """An annotation file of many equal pieces, by a layout that reads it."""
-
-    layout: str
-    name: str
-    start: bytes
-    piece: bytes
-    end: bytes
-
-    def write(self, root: Path, mib: int) -> None:
-        """Write it, so many MiB long."""
-        sound(root)
-        (root / self.name).parent.mkdir(exist_ok=True)
-        block = self.piece * ((1 << 20) // len(self.piece))
-        with (root / self.name).open("wb") as file:
-            file.write(self.start)
-            for _ in range(mib):
-                file.write(block)
-            file.write(self.end)
-
-
-_COCO = "coco", "annotations.json"
-LARGE = {
-    "spaces": Large(*_COCO, b'{"images": [', b" ", b'], "annotations": [], "categories": []}'),
-    "numbers": Large(*_COCO, b'{"images": [], "categories": [], "annotations": [0', b",1", b"]}"),
-    "one text": Large(*_COCO, b'{"images": "', b"a", b'"}'),
-    "one number": Large(*_COCO, b'{"images": ', b"1", b"}"),
-    "lists in lists": Large(*_COCO, b'{"images": ', b"[", b""),
-    "objects in objects": Large(*_COCO, b"", b'{"images": ', b""),
-    "one line": Large("jsonl", "data.jsonl", b'{"text": "', b"a", b'"}\n'),
-    "lists in a line": Large("jsonl", "data.jsonl", b"", b"[", b"\n"),
-    "one cell": Large("csv", "labels.csv", b'path,label\n"', b"a", b'"\n'),
-    "one row": Large("csv", "labels.csv", b"path,label\n", b"a,", b"\n"),
-    "names": Large("yolo", "data.yaml", b"names: [", b"a,", b"]"),
-    "boxes": Large("yolo", "labels/ok.txt", b"", b"0 0.5 0.5 0.1 0.1\n", b""),
-    "one box": Large("yolo", "labels/ok.txt", b"0", b" 0.5", b"\n"),
-    "objects": Large("voc", "Annotations/ok.xml", b"<annotation>", b"<object/>", b"</annotation>"),
-    "elements in elements": Large("voc", "Annotations/ok.xml", b"<annotation>", b"<a>", b""),
-    "a long text": Large("text", "a.txt", b"", b"word ", b""),
-}
-
-
 @pytest.mark.parametrize("name", LARGE)
 def test_an_annotation_file_of_thirty_megabytes_is_read_in_bounded_memory(
     name: str, tmp_path: Path
 ) -> None:
-    LARGE[name].write(tmp_path / "set", 30)
+    LARGE[name].write(sound(tmp_path / "set"), 30)
     scan(tmp_path / "set", LARGE[name].layout)
 
 
@@ -269,7 +228,7 @@ def test_an_annotation_file_of_thirty_megabytes_is_read_in_bounded_memory(
 def test_an_annotation_file_of_three_hundred_megabytes_is_read_in_bounded_memory(
     name: str, tmp_path: Path
 ) -> None:
-    LARGE[name].write(tmp_path / "set", 300)
+    LARGE[name].write(sound(tmp_path / "set"), 300)
     scan(tmp_path / "set", LARGE[name].layout)
 
 
