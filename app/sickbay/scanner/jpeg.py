@@ -102,7 +102,7 @@ def _by_turbo(data: bytes, found: Walk, evidence: Evidence) -> Fault | None:
     if second.pixels is not None:
         return _later_scans(data, found) or _looked_at(whole, found, second, evidence)
     if second.warning != first.warning and any(word in second.warning for word in _SCAN_RULES):
-        return _loaded(data, evidence)
+        return _strayed(found) or _loaded(data, evidence)
     return _classified(data, found, second.warning, evidence)
 
 
@@ -169,12 +169,19 @@ def _later_scans(data: bytes, found: Walk) -> Fault | None:
     """
     if found.broken_segment:
         return _cut(data, found, "a segment goes on beyond the end of the file")
-    if found.stray:
-        stray = f"{found.stray} bytes between its scans belong to none"
-        return Fault("image.damaged", f"The JPEG data are wrong: {stray}.")
+    if fault := _strayed(found):
+        return fault
     if any(found.missing_bits.values()):
         return Fault("image.truncated", "Later scans of the progressive JPEG are missing.")
     return None
+
+
+def _strayed(found: Walk) -> Fault | None:
+    """Bytes behind the first scan that no segment holds: the marker of theirs is gone."""
+    if not found.stray:
+        return None
+    stray = f"{found.stray} bytes between its scans belong to none"
+    return Fault("image.damaged", f"The JPEG data are wrong: {stray}.")
 
 
 def _without_picture(data: bytes, found: Walk) -> Fault:
