@@ -258,9 +258,9 @@ def test_a_scan_costs_little_more_than_the_decoder_and_finds_all(
     record_property("table", table(results, len(tree.bad)))
     one, first = results["sickbay"], results["depth structure"]
     assert one.found == results["sickbay, two workers"].found == first.found == len(tree.bad)
-    assert one.cpu_ms <= 0.85 * results["naive loop"].cpu_ms
-    assert one.cpu_ms <= 1.45 * results["bare decoder and hash"].cpu_ms
-    assert results["without looks"].cpu_ms <= 1.3 * results["bare decoder and hash"].cpu_ms
+    assert one.cpu_ms <= 0.75 * results["naive loop"].cpu_ms
+    assert one.cpu_ms <= 1.25 * results["bare decoder and hash"].cpu_ms
+    assert results["without looks"].cpu_ms <= 1.15 * results["bare decoder and hash"].cpu_ms
     assert first.cpu_ms <= 2.5 * results["hash alone"].cpu_ms
     assert results["sickbay, two workers"].cpu_ms <= 1.15 * one.cpu_ms
 
@@ -272,11 +272,12 @@ def test_a_scan_is_ten_times_cheaper_than_cleanvision(tmp_path: Path) -> None:
     if theirs is None:
         pytest.skip(f"{_PEER} names no Python with CleanVision")
     assert theirs >= 10 * measured(lambda tree: ours(tree, 1), tree).cpu_ms
+    assert theirs >= 15 * measured(lambda tree: ours(tree, 1, UNLOOKED), tree).cpu_ms
 
 
 @pytest.mark.soak
 def test_large_baseline_pictures_cost_less_than_half_of_a_naive_loop() -> None:
-    assert large_ratio() >= 2.0
+    assert large_ratio() >= 2.3
 
 
 def main(count: int) -> None:

@@ -66,14 +66,8 @@ def examine(
             sha256=digest,
             findings=(Finding.of("file.empty", "", "The file has no bytes."),),
         )
-    kind = kind_of(data, suffix)
-    evidence = Evidence()
-    full = setup.depth == FULL
-    if full:
-        decode(data, kind, evidence, setup.limits, careful=careful)
-        _look_at(evidence, setup.policy)
-    else:
-        _first_look(data, kind, evidence, setup.limits)
+    kind, full = kind_of(data, suffix), setup.depth == FULL
+    evidence = _evidence(data, kind, setup, careful=careful)
     findings = setup.policy.applied([*_findings(evidence, suffix, setup), *annotations(evidence)])
     held = held or any(finding.severity is Severity.BLOCK for finding in findings)
     side = setup.limits.thumbnail_side
@@ -92,6 +86,17 @@ def examine(
         traits=evidence.traits,
         decoded=full and evidence.format is not None,
     )
+
+
+def _evidence(data: bytes, kind: str | None, setup: Setup, *, careful: bool) -> Evidence:
+    """Decode it, or look at its structure alone, as deep as the scan goes."""
+    evidence = Evidence()
+    if setup.depth == FULL:
+        decode(data, kind, evidence, setup.limits, careful=careful)
+        _look_at(evidence, setup.policy)
+    else:
+        _first_look(data, kind, evidence, setup.limits)
+    return evidence
 
 
 def _look_at(evidence: Evidence, policy: Policy) -> None:
