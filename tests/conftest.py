@@ -16,6 +16,12 @@ settings.register_profile("without-deadline", deadline=None)
 settings.load_profile("without-deadline")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _caches_of_scans(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Leave the person's own cache alone, in commands that tests run too."""
+    os.environ["SICKBAY_CACHE"] = str(tmp_path_factory.mktemp("cache") / "scans")
+
+
 @pytest.fixture(scope="session")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty database file at the newest schema, made once and copied for each test."""

@@ -35,16 +35,21 @@ class Sound:
 
 def undamaged(count: int, seed: int = 0) -> Iterator[Sound]:
     """Half rendered, half photos; baseline and progressive, restart markers on and off."""
-    photos = sorted(Path(os.environ[_PHOTOS]).rglob("*.jp*g")) if _PHOTOS in os.environ else []
+    photos = photos_given()
     for number in range(count):
         rng = np.random.default_rng((seed, number))
         size = SIZES[rng.integers(len(SIZES))]
         if number % 2:
-            image = _crop(photos, size, rng) if photos else picture(number, size)
+            image = crop(photos, size, rng) if photos else picture(number, size)
         else:
             image = rendered(rng, size)
         kind = "photo" if number % 2 else "rendered"
         yield Sound(kind, encoded(image, "JPEG", **_options(number // 2, rng)))
+
+
+def photos_given() -> list[Path]:
+    """The photos of the folder that the environment names, if it does."""
+    return sorted(Path(os.environ[_PHOTOS]).rglob("*.jp*g")) if _PHOTOS in os.environ else []
 
 
 def _options(number: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -71,7 +76,7 @@ def rendered(rng: np.random.Generator, size: tuple[int, int]) -> Image.Image:
     return image
 
 
-def _crop(photos: list[Path], size: tuple[int, int], rng: np.random.Generator) -> Image.Image:
+def crop(photos: list[Path], size: tuple[int, int], rng: np.random.Generator) -> Image.Image:
     """A part of a photo, made so small that it is as sharp as a photo of that size."""
     with Image.open(photos[rng.integers(len(photos))]) as image:
         largest = min(image.width / size[0], image.height / size[1])

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
+from tests.scanner.noted import record_of
 
-from sickbay.contract.finding import SampleRecord
-from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 from sickbay.scanner.checks.whole import FirstPass, Sample, WholeSet
 from sickbay.scanner.evidence import Examined, Traits
@@ -129,28 +128,12 @@ def measure(name: str, samples: int) -> Measured:
     with closing(WholeSet(first, Policy())) as whole:
         marks.append(time.process_time())
         for number, row in enumerate(SETS[name](samples)):
-            sample = Sample(number, _record(*row))
+            sample = Sample(number, record_of(*row))
             codes.update(finding.code for finding in whole.findings(sample))
         codes.update(finding.code for finding in whole.set_findings())
     marks.append(time.process_time())
     noting, comparing, asking = (later - one for one, later in pairwise(marks))
     return Measured(name, _peak_mb(), before, noting, comparing, asking, dict(codes))
-
-
-def _record(raw: bytes, split: str, label: str, found: Examined) -> SampleRecord:
-    return SampleRecord(
-        path=SamplePath(raw),
-        split=split,
-        label=label,
-        size=found.size,
-        mtime_ns=0,
-        sha256=found.sha256,
-        width=found.width,
-        height=found.height,
-        format=found.format,
-        mode=found.mode,
-        decoded=True,
-    )
 
 
 def measured(name: str, samples: int) -> Measured:

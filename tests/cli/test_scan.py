@@ -41,6 +41,16 @@ def test_a_scan_into_the_local_state_ends_with_its_totals(root: Path, state: Pat
     assert counts(state) == {Status.CLEAN: 5, Status.HELD: 1}
 
 
+def test_what_was_found_is_said_also_of_files_that_are_no_samples(tmp_path: Path) -> None:
+    root = tmp_path / "set"
+    (root / "images").mkdir(parents=True)
+    (root / "data.yaml").write_text("train: images\nval: none\nnames: [cat]\n")
+    (root / "images/a.jpg").write_bytes(jpeg(1))
+    ran = run("scan", root, "--dataset", "p", "--out", tmp_path / "p.ndjson", "--workers", "1")
+    assert (ran.code, ran.out) == (0, "found 1 = clean 1 + held 0 + skipped 0\n")
+    assert "Findings: file.missing 1.\n" in ran.err
+
+
 def test_a_scan_into_a_file_is_the_same_whatever_the_workers(root: Path, tmp_path: Path) -> None:
     one, two = tmp_path / "one.ndjson", tmp_path / "two.ndjson"
     for out, workers in ((one, "1"), (two, "2")):

@@ -56,7 +56,14 @@ class Noted:
         with self.whole(policy, most) as whole:
             return {
                 row[0]: list(
-                    whole.findings(Sample(number, _record(*row[:3], row[4]), row[3], row[4].arrays))
+                    whole.findings(
+                        Sample(
+                            number,
+                            record_of(row[0].encode(), *row[1:3], row[4]),
+                            row[3],
+                            row[4].arrays,
+                        )
+                    )
                 )
                 for number, row in enumerate(self.rows)
             }
@@ -81,9 +88,10 @@ class Noted:
             whole.close()
 
 
-def _record(path: str, split: str, label: str, found: Examined) -> SampleRecord:
+def record_of(raw: bytes, split: str, label: str, found: Examined) -> SampleRecord:
+    """Return what the scan writes of a sample."""
     return SampleRecord(
-        path=SamplePath(path.encode()),
+        path=SamplePath(raw),
         split=split,
         label=label,
         size=found.size,

@@ -156,13 +156,13 @@ def test_a_scheduler_that_is_not_there_or_has_no_workers_is_said_plainly(
 ) -> None:
     with (
         pytest.raises(Unreachable, match="has no workers"),
-        connected(scheduler.url, Below(str(root)), 0.1),
+        connected(scheduler.url, Below(str(root)), patience=0.1),
     ):
         pass
     scheduler.stop()
     with (
         pytest.raises(Unreachable, match="No Dask scheduler answers"),
-        connected(scheduler.url, Below(str(root)), 0.1),
+        connected(scheduler.url, Below(str(root)), patience=0.1),
     ):
         pass
 
@@ -172,6 +172,15 @@ def test_a_worker_that_would_find_something_else_is_refused(scheduler: Cluster, 
     scheduler.worker("--no-nanny", program=other + DASK)
     with pytest.raises(BadInput, match="has checks 99; install the same versions"):
         scanned(root, executor=scheduler.url)
+
+
+def test_a_worker_that_does_not_see_the_tokenizer_is_refused(
+    cluster: Cluster, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match="does not see the tokenizer"):
+        scanned(root, executor=cluster.url, setup=Setup(tokenizer="/proc/self/cwd/tokenizer.json"))
 
 
 def test_a_worker_that_does_not_see_the_folder_is_refused(

@@ -135,7 +135,7 @@ def test_a_picture_of_more_memory_than_allowed_is_held_by_the_real_decoder() -> 
     with Guard(Setup(Limits(memory=64 << 20))) as guard:
         assert "decoder.out-of-memory" in codes(guard.check_bytes(data, "a.tif").findings)
     with Guard() as guard:
-        assert guard.check_bytes(data, "a.tif").findings == ()
+        assert "decoder.out-of-memory" not in codes(guard.check_bytes(data, "a.tif").findings)
 
 
 def test_a_bomb_of_a_png_costs_neither_time_nor_memory() -> None:

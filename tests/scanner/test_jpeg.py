@@ -69,6 +69,11 @@ def test_a_progressive_jpeg_without_its_later_scans_is_truncated() -> None:
     assert said(PROGRESSIVE) == []
 
 
+def test_a_scan_whose_marker_is_gone_is_damage() -> None:
+    last = PROGRESSIVE.rindex(b"\xff\xda")
+    assert said(PROGRESSIVE[:last] + b"\x8b" + PROGRESSIVE[last + 1 :]) == ["image.damaged"]
+
+
 def test_headers_without_a_scan_are_truncated() -> None:
     assert said(SOUND[:SOS]) == ["image.truncated"]
     assert said(SOUND[:30]) == ["image.truncated"]

@@ -10,6 +10,7 @@ from tests.scanner.recorded import examined, held, said
 
 from sickbay.contract.policy import Policy
 from sickbay.scanner import Limits, Setup, webp
+from sickbay.scanner import gif as gif_blocks
 
 KINDS = [
     ("WEBP", ".webp", {}),
@@ -175,6 +176,14 @@ def test_a_short_side_is_noted_below_the_limit_only() -> None:
     assert said(jpeg(1, (122, 63)), ".jpg", Setup(policy=Policy(min_side=128))) == [
         "image.too-small"
     ]
+
+
+def test_a_gif_frame_without_pixels_may_end_early() -> None:
+    whole = gif(1)
+    frame = whole.index(b",\0\0\0\0")
+    for width, fault in ((b"\0\0", None), (b"\1\0", "image.truncated")):
+        found = gif_blocks.fault_of(whole[: frame + 5] + width + whole[frame + 7 : -20])
+        assert (found and found.code) == fault
 
 
 def test_an_empty_file_is_held() -> None:

@@ -44,6 +44,12 @@ def test_a_cut_within_the_pixels_is_called_truncated() -> None:
     assert said(truncated(SOUND), ".png") == ["image.truncated"]
 
 
+def test_what_begins_as_no_chunk_does_is_damage_and_no_length() -> None:
+    (finding,) = examined(SIGNATURE + b"rubbish after the signature", ".png").findings
+    assert finding.code == "image.damaged"
+    assert finding.message == "The PNG is wrong: no chunk begins at byte 8."
+
+
 def test_a_wrong_checksum_of_the_pixels_is_damage() -> None:
     assert said(with_bad_checksum(SOUND), ".png") == ["image.damaged"]
 

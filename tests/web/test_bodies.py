@@ -48,7 +48,7 @@ def test_odd_json_is_refused_shortly_and_without_an_echo(scanner: TestClient, bo
 
 
 def test_a_large_body_is_cut_at_its_limit(scanner: TestClient) -> None:
-    pieces = (b"[" * (1 << 16) for _ in range(64))
+    pieces = (b"[" * (1 << 16) for _ in range(MAX_BATCH // (1 << 16) + 2))
     answer = scanner.post("/api/v1/scans", content=pieces)
     assert answer.status_code == 413
     assert len(answer.content) < 400

@@ -51,6 +51,12 @@ def test_a_tile_shows_the_last_two_parts_of_a_path() -> None:
     assert render.tail("1.jpg") == "1.jpg"
 
 
+def test_a_tile_of_a_row_shows_its_number_first() -> None:
+    assert render.tail("a/b/train.csv#row=000000042") == "row 42, b/train.csv"
+    assert render.tail("x.jsonl#line=1000000000") == "line 1000000000, x.jsonl"
+    assert render.tail("x#row=7") == "x#row=7"
+
+
 def test_a_name_that_the_page_object_lacks_is_an_error() -> None:
     template = render.environment().from_string("{{ page.missing }}")
     with pytest.raises(UndefinedError):

@@ -63,12 +63,22 @@ class LocalSink:
         self, record: SampleRecord, thumbnail: bytes | None, stat: tuple[int, int, int] | None
     ) -> None:
         """Take one sample, its thumbnail, and what tells whether its file changed since."""
+        self.line(record.path, to_line(record), thumbnail, stat)
+
+    def line(
+        self,
+        path: SamplePath,
+        line: bytes,
+        thumbnail: bytes | None,
+        stat: tuple[int, int, int] | None,
+    ) -> None:
+        """Take one record as it is written."""
         beside = {}
         if thumbnail is not None:
             beside["thumbnail"] = self._blobs.put(thumbnail)
         if stat is not None:
             beside["stat"] = ":".join(map(str, stat))
-        self._take(record.path, to_line(record), beside)
+        self._take(path, line, beside)
 
     def file(self, record: FileRecord) -> None:
         """Take a file that is no sample and has findings of its own."""

@@ -1,6 +1,6 @@
 """``sickbay scan``: read every sample once; into a file, to a server, or into the local state."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -58,9 +58,16 @@ if TYPE_CHECKING:
     from sickbay.scanner.sources.choose import Choice
     from sickbay.scanner.task import Setup
 
+_CODES_SHOWN = 8
 NOT_DECODED = (
     "Nothing was decoded: damage inside a picture's data that leaves its structure whole, and "
     "what only pixels show, was not looked for; --depth full does."
+)
+
+
+_LAYOUTS = (
+    "How it is laid out: imagefolder, masks, coco, yolo, voc, csv, jsonl, text or arrays; "
+    "auto looks, and says which it is."
 )
 
 
@@ -69,7 +76,7 @@ def scan(  # noqa: PLR0917 (options of a command line)
         str, typer.Argument(help="Folder that holds the samples, or a URL: s3://bucket/folder.")
     ],
     dataset: Annotated[str, typer.Option(help="The data set's name.")],
-    layout: Annotated[str, typer.Option(help="How it is laid out; auto looks and says.")] = "auto",
+    layout: Annotated[str, typer.Option(help=_LAYOUTS)] = "auto",
     server: Annotated[str | None, typer.Option(help="Send the records to this URL.")] = None,
     token: Annotated[
         str | None, typer.Option(help="The server's token.", envvar="SICKBAY_TOKEN")
@@ -157,6 +164,8 @@ def _run(
         )
     for line in () if cache is None else cache_said(cache.counts):
         typer.echo(line, err=True)
+    if summary.codes:
+        typer.echo(findings_said(summary.codes), err=True)
     if options.depth is Depth.STRUCTURE:
         typer.echo(NOT_DECODED, err=True)
     return summary
@@ -170,6 +179,14 @@ def _say_chosen(choice: "Choice") -> None:
     typer.echo(
         f"Layout {choice.name}: {choice.why}.{others} Give --layout to choose another.", err=True
     )
+
+
+def findings_said(codes: Mapping[str, int]) -> str:
+    """Say what was found most, of samples and of files that are none."""
+    often = sorted(codes, key=lambda code: (-codes[code], code))
+    shown = ", ".join(f"{code} {codes[code]:,}" for code in often[:_CODES_SHOWN])
+    more = f" and {len(often) - _CODES_SHOWN:,} codes more" if len(often) > _CODES_SHOWN else ""
+    return f"Findings: {shown}{more}."
 
 
 def said(summary: "SummaryRecord") -> str:

@@ -39,7 +39,11 @@ ExecutorOption = Annotated[
 ]
 CacheOption = Annotated[
     Path | None,
-    typer.Option(help="Folder that remembers what was found, for rescans.", readable=False),
+    typer.Option(
+        help="Folder that remembers what was found, for rescans.",
+        readable=False,
+        envvar="SICKBAY_CACHE",
+    ),
 ]
 NoCacheOption = Annotated[
     bool, typer.Option("--no-cache", help="Remember nothing, and read everything.")

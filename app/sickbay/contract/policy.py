@@ -75,7 +75,7 @@ class Policy:
     drift_threshold: float = number(0.1, 0, 1)
     dark_below: float = number(0.3, 0, 1)
     light_above: float = number(0.95, 0, 1)
-    blurry_below: float = number(0.24, 0, 1)
+    blurry_below: float = number(0.25, 0, 1)
     low_information_below: float = number(0.15, 0, 1)
     odd_aspect_beyond: float = number(3.0, 1, 1_000_000)
     odd_size_factor: float = number(10.0, 1, 1_000_000)

@@ -4,7 +4,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from sickbay.contract.defects import Severity
-from sickbay.quarantine.tables import Finding, Sample
+from sickbay.quarantine.tables import FileFinding, Finding, Sample
 from sickbay.releases.counts import KEPT
 
 NAMED = 20
@@ -13,7 +13,11 @@ NAMED = 20
 
 def warnings(session: Session, data_set_id: int) -> tuple[str, ...]:
     """Return one sentence for each thing worth a warning among the kept samples."""
-    return (*_collisions(session, data_set_id), *_warned(session, data_set_id))
+    return (
+        *_collisions(session, data_set_id),
+        *_warned(session, data_set_id),
+        *_of_files(session, data_set_id),
+    )
 
 
 def _collisions(session: Session, data_set_id: int) -> list[str]:
@@ -35,6 +39,24 @@ def _warned(session: Session, data_set_id: int) -> list[str]:
     query = _kept(data_set_id).where(Sample.worst_severity == Severity.WARN)
     number = _number(session, query)
     return [f"Kept samples with a warning: {number:,}."] if number else []
+
+
+def _of_files(session: Session, data_set_id: int) -> list[str]:
+    """Warn of annotation files that cannot be trusted: what they list may not have been read."""
+    number = blocking_files(session, data_set_id)
+    if not number:
+        return []
+    findings = "a blocking finding" if number == 1 else f"{number:,} blocking findings"
+    said = "samples that they name, or what they say of them, may be missing"
+    return [f"Annotation files or lists have {findings} of their own: {said}."]
+
+
+def blocking_files(session: Session, data_set_id: int) -> int:
+    """Return how many blocking findings there are of files that are no samples."""
+    query = select(func.count()).where(
+        FileFinding.data_set_id == data_set_id, FileFinding.severity == Severity.BLOCK
+    )
+    return session.scalar(query) or 0
 
 
 def _kept(data_set_id: int) -> Select[str]:

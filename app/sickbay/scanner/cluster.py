@@ -14,6 +14,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sickbay.contract.errors import BadInput, Unreachable
@@ -39,12 +40,15 @@ class Cluster:
 
 
 @contextmanager
-def connected(url: str, place: Place, patience: float = 10.0) -> Iterator[Cluster]:
+def connected(
+    url: str, place: Place, tokenizer: str | None = None, patience: float = 10.0
+) -> Iterator[Cluster]:
     """Connect to a cluster.
 
     Args:
         url: ``dask://HOST:PORT`` of the scheduler.
         place: where the files are, which the workers must see as well.
+        tokenizer: path of the file that counts tokens, which they must see too.
         patience: seconds to wait for the scheduler, and for its first worker.
 
     Raises:
@@ -56,7 +60,8 @@ def connected(url: str, place: Place, patience: float = 10.0) -> Iterator[Cluste
     client = _client(f"tcp://{parts[1]}", patience)
     try:
         threads = _workers(client, url, patience)
-        _refuse_unfit(client, place.root if isinstance(place, Below) else None)
+        root = place.root if isinstance(place, Below) else None
+        _refuse_unfit(client, Needs(root, tokenizer))
         executor = client.get_executor(pure=False, retries=_RETRIES)
         yield Cluster(executor, threads, partial(_alive, client))
     finally:
@@ -97,33 +102,65 @@ def _alive(client: "Client") -> bool:
         return False
 
 
-def _refuse_unfit(client: "Client", root: str | None) -> None:
+def _refuse_unfit(client: "Client", needs: "Needs") -> None:
     """Refuse a cluster one of whose workers would find something else than we."""
-    for worker, answer in client.run(described, root, on_error="return").items():
-        if not isinstance(answer, tuple):
-            raise BadInput(
-                f"The worker {worker} cannot run Sickbay ({answer}); install there what is here."
-            )
-        theirs, seen = answer
-        if theirs != versions():
-            other = ", ".join(sorted(set(theirs) - set(versions()))) or "less"
+    here = needs.seen()
+    for worker, there in client.run(needs.seen, on_error="return").items():
+        if not isinstance(there, Seen):
+            why = " ".join(str(there).split())[:200]
+            raise BadInput(f"The worker {worker} cannot run Sickbay ({why}); install it there.")
+        if there.versions != here.versions:
+            other = ", ".join(sorted(set(there.versions) - set(here.versions))) or "less"
             raise BadInput(f"The worker {worker} has {other}; install the same versions as here.")
-        if root is not None and seen != names(root):
+        if there.names != here.names:
             raise BadInput(
-                f"The worker {worker} does not see the folder {root!r} as it is here; mount it "
-                "there at the same path."
+                f"The worker {worker} does not see the folder {needs.root!r} as it is here; mount "
+                "it there at the same path."
+            )
+        if there.tokenizer != here.tokenizer:
+            raise BadInput(
+                f"The worker {worker} does not see the tokenizer {needs.tokenizer!r} as it is "
+                "here; put it there at the same path."
             )
 
 
-def described(root: str | None) -> tuple[tuple[str, ...], str | None]:
-    """Say what a worker is: its versions, and what it sees of the root."""
-    return versions(), None if root is None else names(root)
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a machine has and sees: versions, the names in the root, the tokenizer's bytes."""
+
+    versions: tuple[str, ...]
+    names: str | None
+    tokenizer: str | None
 
 
-def names(root: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a machine that checks must see, where anything but the versions matters."""
+
+    root: str | None
+    tokenizer: str | None
+
+    def seen(self) -> Seen:
+        """Look at it from here."""
+        return Seen(
+            versions(),
+            None if self.root is None else _names(self.root),
+            None if self.tokenizer is None else _content(self.tokenizer),
+        )
+
+
+def _names(root: str) -> str | None:
     """Digest the names in a folder; nothing where it cannot be read."""
     try:
         found = sorted(os.listdir(os.fsencode(root)))  # noqa: PTH208 (names as bytes)
     except OSError:
         return None
     return hashlib.blake2b(b"\0".join(found), digest_size=16).hexdigest()
+
+
+def _content(path: str) -> str | None:
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

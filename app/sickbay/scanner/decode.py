@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.finding import Finding
-from sickbay.scanner import jpeg, pillow, png
+from sickbay.contract.policy import Policy
+from sickbay.scanner import jpeg, pillow, png, structure
 from sickbay.scanner.checks.pictures import PICTURE_CHECKS
 from sickbay.scanner.checks.quality import QUALITY_CHECKS
 from sickbay.scanner.evidence import Evidence, Examined, Fault, Traits
@@ -16,11 +17,19 @@ from sickbay.scanner.iso import fault_of
 from sickbay.scanner.limits import Limits
 from sickbay.scanner.looks import looks
 from sickbay.scanner.perceptual import perceptual_hash
-from sickbay.scanner.small import factor
-from sickbay.scanner.task import Setup
+from sickbay.scanner.task import FULL, Setup
 from sickbay.scanner.thumbnail import thumbnail
 
 _BY_NAME = {".tga": "TGA", ".dib": "BMP"}
+OF_LOOKS = (
+    "image.dark",
+    "image.light",
+    "image.blurry",
+    "image.low-information",
+    "image.near-duplicate",
+    "set.drift",
+)
+"""Codes of findings that come of how pictures look: a policy that silences all saves the look."""
 _LINK = re.compile(rb"[\w .~@+-]*(/[\w .~@+-]+)+\n?")
 
 
@@ -57,14 +66,12 @@ def examine(
             sha256=digest,
             findings=(Finding.of("file.empty", "", "The file has no bytes."),),
         )
-    kind = kind_of(data, suffix)
-    evidence = Evidence()
-    decode(data, kind, evidence, setup.limits, careful=careful)
-    _look_at(evidence)
+    kind, full = kind_of(data, suffix), setup.depth == FULL
+    evidence = _evidence(data, kind, setup, careful=careful)
     findings = setup.policy.applied([*_findings(evidence, suffix, setup), *annotations(evidence)])
     held = held or any(finding.severity is Severity.BLOCK for finding in findings)
     side = setup.limits.thumbnail_side
-    shown = thumbnail(data, kind, side, cut=evidence.cut) if held and kind else None
+    shown = thumbnail(data, kind, side, cut=evidence.cut) if held and kind and full else None
     return Examined(
         size=len(data),
         sha256=digest,
@@ -77,20 +84,35 @@ def examine(
         else findings,
         thumbnail=shown,
         traits=evidence.traits,
-        decoded=evidence.format is not None,
+        decoded=full and evidence.format is not None,
     )
 
 
-def _look_at(evidence: Evidence) -> None:
+def _evidence(data: bytes, kind: str | None, setup: Setup, *, careful: bool) -> Evidence:
+    """Decode it, or look at its structure alone, as deep as the scan goes."""
+    evidence = Evidence()
+    if setup.depth == FULL:
+        decode(data, kind, evidence, setup.limits, careful=careful)
+        _look_at(evidence, setup.policy)
+    else:
+        _first_look(data, kind, evidence, setup.limits)
+    return evidence
+
+
+def _look_at(evidence: Evidence, policy: Policy) -> None:
     """Measure how a sound picture looks; of a broken one it would tell of the damage."""
-    if evidence.small is None or not evidence.sound:
+    if evidence.small is None or not evidence.sound or _nobody_asks(policy):
         return
-    evidence.looks = looks(evidence.small)
     small = evidence.small
-    across, down = evidence.width or 0, evidence.height or 0
-    times = factor(across, down)
-    size = min(small.width, across / times), min(small.height, down / times)
-    evidence.traits = Traits(perceptual_hash(small, size), evidence.looks.brightness)
+    evidence.looks = looks(small.grey)
+    evidence.traits = Traits(
+        perceptual_hash(small.grey, (small.width, small.height)), evidence.looks.brightness
+    )
+
+
+def _nobody_asks(policy: Policy) -> bool:
+    """Whether no finding can come of how pictures look."""
+    return bool(policy.severities) and all(policy.severity_of(code) is None for code in OF_LOOKS)
 
 
 def _findings(evidence: Evidence, suffix: str, setup: Setup) -> Iterator[Finding]:
@@ -114,18 +136,30 @@ def decode(
     data: bytes, kind: str | None, evidence: Evidence, limits: Limits, *, careful: bool = False
 ) -> None:
     """Let the decoder of that kind fill in the evidence."""
-    if kind is None:
-        evidence.fault = Fault("image.undecodable", _no_picture(data))
-    elif kind == "JXL" or (kind == "HEIF" and not pillow.heif_installed()):
-        evidence.format = kind
-        lacking = Fault("image.unsupported", f"No decoder for {kind} is installed here.")
-        evidence.fault = (kind == "HEIF" and fault_of(data, kind)) or lacking
+    if kind is None or _without_decoder(kind):
+        _first_look(data, kind, evidence, limits)
     elif kind == "JPEG":
         jpeg.examine(data, evidence, careful=careful)
     elif kind == "PNG":
         png.examine(data, evidence, budget=limits.inflated_bytes)
     else:
         pillow.examine(data, kind, evidence, frames=limits.frames)
+
+
+def _without_decoder(kind: str) -> bool:
+    return kind == "JXL" or (kind == "HEIF" and not pillow.heif_installed())
+
+
+def _first_look(data: bytes, kind: str | None, evidence: Evidence, limits: Limits) -> None:
+    """Look at what can be seen without a decoder."""
+    if kind is None:
+        evidence.fault = Fault("image.undecodable", _no_picture(data))
+    elif _without_decoder(kind):
+        evidence.format = kind
+        lacking = Fault("image.unsupported", f"No decoder for {kind} is installed here.")
+        evidence.fault = (kind == "HEIF" and fault_of(data, kind)) or lacking
+    else:
+        structure.look(data, kind, evidence, frames=limits.frames)
 
 
 def _no_picture(data: bytes) -> str:

@@ -180,7 +180,7 @@ class _Job:
             if not isinstance(self.executor, str):
                 yield stack.enter_context(there(self.executor, self.workers))
                 return
-            cluster = stack.enter_context(connected(self.executor, place))
+            cluster = stack.enter_context(connected(self.executor, place, self.setup.tokenizer))
             yield stack.enter_context(
                 there(cluster.executor, cluster.threads, share=SHARE, alive=cluster.alive)
             )

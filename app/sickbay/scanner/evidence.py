@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from PIL import Image
+from typing import TYPE_CHECKING, Any
 
 from sickbay.contract.finding import Finding
-from sickbay.scanner.looks import Looks
+
+if TYPE_CHECKING:  # with them come decoders, which only children load
+    from sickbay.scanner.looks import Looks
+    from sickbay.scanner.small import Small
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,8 @@ class ArrayFacts:
 class Evidence:
     """Facts of one picture as its decoder found them; sizes in pixels, ``trailing`` in bytes.
 
-    ``unchecked`` says that it was too large to decode in whole. ``small`` is the picture in grey,
-    up to eight times smaller, where it was decoded.
+    ``unchecked`` says that it was too large to decode in whole. ``small`` is the picture small
+    and in grey, where it was decoded.
     """
 
     format: str | None = None
@@ -64,8 +65,8 @@ class Evidence:
     trailing: int = 0
     unchecked: bool = False
     fault: Fault | None = None
-    small: Image.Image | None = None
-    looks: Looks | None = None
+    small: "Small | None" = None
+    looks: "Looks | None" = None
     traits: Traits | None = None
 
     @property

@@ -15,12 +15,20 @@ def fault_of(data: bytes) -> Fault | None:
         if data[at] == _EXTENSION:
             at = _sub_blocks(data, at + 2)
         elif data[at] == _PICTURE:
+            empty = not _has_pixels(data, at)
             at = _sub_blocks(data, at + _IMAGE + _table(data, at + 9) + 1)
+            if empty and at > len(data):
+                return None  # of no pixels none is missing
         else:
             return None  # the trailer, or what decoders take for one
     if at > len(data):
         return Fault("image.truncated", "The GIF ends within a block.")
     return None
+
+
+def _has_pixels(data: bytes, at: int) -> bool:
+    """Whether the picture whose descriptor begins at a position has a width and a height."""
+    return data[at + 5 : at + 7] != b"\0\0" and data[at + 7 : at + 9] != b"\0\0"
 
 
 def _table(data: bytes, at: int) -> int:

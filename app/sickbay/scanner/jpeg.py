@@ -28,6 +28,14 @@ _MAKER_TRAILERS = (b"SEFH", b"\xff\xd8\xff")  # Samsung's; a further JPEG, as ga
 
 def examine(data: bytes, evidence: Evidence, *, careful: bool = False) -> None:
     """Fill in what is known of a JPEG; ``careful`` leaves simplejpeg out."""
+    found = facts(data, evidence)
+    evidence.fault = _by_headers(data, found)
+    if evidence.fault is None:
+        evidence.fault = _judged(data, found, evidence, careful=careful)
+
+
+def facts(data: bytes, evidence: Evidence) -> Walk:
+    """Fill in what the markers say."""
     found = walk(data)
     evidence.format = "MPO" if found.pictures > 1 else "JPEG"
     evidence.frames = 1  # the second picture of an MPO is no animation
@@ -38,7 +46,15 @@ def examine(data: bytes, evidence: Evidence, *, careful: bool = False) -> None:
     if found.end is not None and found.pictures == 1:
         evidence.trailing = _trailing(data[found.end :].strip(_PADDING))
     evidence.unchecked = _too_large(found)
-    evidence.fault = _judged(data, found, evidence, careful=careful)
+    return found
+
+
+def by_structure(data: bytes, found: Walk) -> Fault | None:
+    """Judge without decoding: without an end marker nobody knows what is missing."""
+    fault = _by_headers(data, found) or _later_scans(data, found)
+    if fault is None and found.end is None:
+        return _cut(data, found, "it has no end marker")
+    return fault
 
 
 def _too_large(found: Walk) -> bool:
@@ -52,12 +68,17 @@ def _trailing(rest: bytes) -> int:
     return 0 if rest.startswith(_MAKER_TRAILERS) else len(rest)
 
 
-def _judged(data: bytes, found: Walk, evidence: Evidence, *, careful: bool) -> Fault | None:
+def _by_headers(data: bytes, found: Walk) -> Fault | None:
+    """Judge what no decoder needs to see."""
     if not found.frame or not found.scans:
         return _without_picture(data, found)
     if found.frame in _HUFFMAN and found.width * found.height > _PIXELS_A_BYTE * len(data):
         size = f"{found.width} x {found.height}"
         return _cut(data, found, f"{size} pixels cannot be held in {len(data)} bytes")
+    return None
+
+
+def _judged(data: bytes, found: Walk, evidence: Evidence, *, careful: bool) -> Fault | None:
     if _too_large(found):
         return _later_scans(data, found)
     if careful or found.frame not in _STRICT or found.precision != 8:  # noqa: PLR2004 (bits)
@@ -81,7 +102,7 @@ def _by_turbo(data: bytes, found: Walk, evidence: Evidence) -> Fault | None:
     if second.pixels is not None:
         return _later_scans(data, found) or _looked_at(whole, found, second, evidence)
     if second.warning != first.warning and any(word in second.warning for word in _SCAN_RULES):
-        return _loaded(data, evidence)
+        return _strayed(found) or _loaded(data, evidence)
     return _classified(data, found, second.warning, evidence)
 
 
@@ -89,7 +110,7 @@ def _looked_at(data: bytes, found: Walk, decoded: Decoded, evidence: Evidence) -
     """Look at what was decoded without a warning."""
     if decoded.pixels is None:
         return None
-    evidence.small = small.of_pixels(decoded.pixels)
+    evidence.small = small.of_pixels(decoded.pixels, found.width, found.height)
     if found.components not in (1, 3):
         return None
     side = 8 // small.factor(found.width, found.height)  # of a block
@@ -148,12 +169,19 @@ def _later_scans(data: bytes, found: Walk) -> Fault | None:
     """
     if found.broken_segment:
         return _cut(data, found, "a segment goes on beyond the end of the file")
-    if found.stray:
-        stray = f"{found.stray} bytes between its scans belong to none"
-        return Fault("image.damaged", f"The JPEG data are wrong: {stray}.")
+    if fault := _strayed(found):
+        return fault
     if any(found.missing_bits.values()):
         return Fault("image.truncated", "Later scans of the progressive JPEG are missing.")
     return None
+
+
+def _strayed(found: Walk) -> Fault | None:
+    """Bytes behind the first scan that no segment holds: the marker of theirs is gone."""
+    if not found.stray:
+        return None
+    stray = f"{found.stray} bytes between its scans belong to none"
+    return Fault("image.damaged", f"The JPEG data are wrong: {stray}.")
 
 
 def _without_picture(data: bytes, found: Walk) -> Fault:

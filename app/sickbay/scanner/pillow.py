@@ -56,7 +56,7 @@ def load_all(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> Faul
     step = "open"
     try:
         with opened(data, kind) as image:
-            _facts(image, evidence, kind, frames)
+            read_facts(image, evidence, kind, frames)
             if not _affordable(image.size, kind, data):
                 return _unseen(evidence, kind, data)
             step = "decode"
@@ -68,7 +68,7 @@ def load_all(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> Faul
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 (decoders raise whatever they like, even SyntaxError)
-        return _fault(error, step, kind, data)
+        return explained(error, step, kind, data)
     return gif.fault_of(data) if kind == "GIF" else None
 
 
@@ -121,7 +121,8 @@ def opened(data: bytes, kind: str) -> Iterator[Image.Image]:
             yield image
 
 
-def _facts(image: Image.Image, evidence: Evidence, kind: str, most: int) -> None:
+def read_facts(image: Image.Image, evidence: Evidence, kind: str, most: int) -> None:
+    """Fill in what Pillow reads from an opened picture's headers."""
     evidence.format = image.format
     evidence.width, evidence.height = image.size
     evidence.mode = image.mode
@@ -150,7 +151,8 @@ def _orientation(image: Image.Image) -> int:
     return value if isinstance(value, int) and UPRIGHT <= value <= MOST else UPRIGHT
 
 
-def _fault(error: Exception, step: str, kind: str, data: bytes) -> Fault:
+def explained(error: Exception, step: str, kind: str, data: bytes) -> Fault:
+    """Say what an exception of a decoder means."""
     words = f"{type(error).__name__}: {error}"[:200]
     if isinstance(error, UnidentifiedImageError):
         return _unidentified(kind, data)

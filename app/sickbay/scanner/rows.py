@@ -6,6 +6,8 @@ from typing import Any
 
 MOST_BYTES = 2 << 20
 """Of a row. A longer one is hashed where it lies, and held: no text for training is as long."""
+MOST_LINE = 256 << 20
+"""Bytes of a line, as of a file read at once; beyond them the rest of its file is given up."""
 
 
 @dataclass(frozen=True, slots=True)

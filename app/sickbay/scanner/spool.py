@@ -1,12 +1,16 @@
 """A scan's own temporary file: frames written once and read back in the same order."""
 
+import marshal
 import os
+import struct
 import tempfile
 from collections.abc import Iterator
 from typing import Any
 
 from sickbay.contract.errors import StorageFailed
-from sickbay.scanner import wire
+
+_LENGTHS = struct.Struct(">II")
+_BUFFER = 1 << 18
 
 
 class Spool:
@@ -14,18 +18,19 @@ class Spool:
 
     def __init__(self) -> None:
         try:
-            self._file = tempfile.TemporaryFile(buffering=1 << 18)  # noqa: SIM115 (closed by close)
+            self._file = tempfile.TemporaryFile(buffering=_BUFFER)  # noqa: SIM115 (closed by close)
         except OSError as error:
             raise _failed(error) from None
 
     def write(self, value: Any, raw: bytes = b"") -> None:
-        """Append one frame.
+        """Append one frame: plain values and lists of them, and raw bytes.
 
         Raises:
             StorageFailed: the disk for temporary files is full.
         """
+        body = marshal.dumps(value)
         try:
-            self._file.write(wire.pack(value, raw))
+            self._file.write(_LENGTHS.pack(len(body), len(raw)) + body + raw)
         except OSError as error:
             raise _failed(error) from None
 
@@ -36,12 +41,11 @@ class Spool:
         except OSError as error:
             raise _failed(error) from None
         os.lseek(self._file.fileno(), 0, os.SEEK_SET)
-        reader = wire.Reader(self._file.fileno())
-        while True:
-            try:
-                yield reader.frame()
-            except wire.Closed:
-                return
+        with open(self._file.fileno(), "rb", buffering=_BUFFER, closefd=False) as file:
+            while head := file.read(_LENGTHS.size):
+                length, more = _LENGTHS.unpack(head)
+                value = marshal.loads(file.read(length))  # noqa: S302 (our own, and anonymous)
+                yield value, file.read(more)
 
     def close(self) -> None:
         """Give the space back."""

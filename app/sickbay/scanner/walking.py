@@ -67,11 +67,17 @@ def _sample(name: str, item: Found, policy: Policy, keys: Any) -> tuple[list[Any
         task = _encode(Task(item.raw, "picture", held=True).to_json())
     listed = item.listed and [SamplePath(item.listed[0]).text, item.listed[1]]
     value = [FOUND, name, item.kind, item.split, item.label, listed, item.labels]
-    return [*value, keys, wire.from_findings(findings)], task.encode("ascii")
+    return [*value, keys, _plain(findings)], task.encode("ascii")
 
 
-def _applied(policy: Policy, findings: "tuple[Finding, ...]") -> list[Any]:
-    return wire.from_findings(policy.applied(findings)) if findings else []
+def _applied(policy: Policy, findings: tuple[Finding, ...]) -> list[Any]:
+    return _plain(policy.applied(findings)) if findings else []
+
+
+def _plain(findings: tuple[Finding, ...]) -> list[Any]:
+    """As JSON has them, whatever a source put into their details."""
+    plain: list[Any] = json.loads(_encode(wire.from_findings(findings))) if findings else []
+    return plain
 
 
 def _too_long(size: int) -> Finding:

@@ -135,10 +135,33 @@ def to_examined(value: Any, raw: bytes) -> Examined:
         raise Closed from None
 
 
+def spooled_examined(value: Any, raw: bytes) -> Examined:
+    """Read what :func:`from_examined` wrote into a scan's own spool, where nobody else writes."""
+    size, mtime_ns, stat, sha256, width, height, name, mode, findings, head, *rest = value
+    traits, arrays, labels, decoded = rest
+    return Examined(
+        size,
+        mtime_ns,
+        stat,
+        sha256,
+        width,
+        height,
+        name,
+        mode,
+        to_findings(findings) if findings else (),
+        raw or None,
+        head,
+        None if traits is None else Traits(*traits),
+        tuple(ArrayFacts(*one) for one in arrays),
+        labels,
+        decoded,
+    )
+
+
 def from_findings(findings: Sequence[Finding]) -> list[Any]:
     """Write findings as JSON can carry them."""
     return [
-        [one.code, one.severity, one.message, dict(one.detail), one.file, one.item]
+        [one.code, one.severity.value, one.message, dict(one.detail), one.file, one.item]
         for one in findings
     ]
 

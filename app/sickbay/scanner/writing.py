@@ -75,7 +75,7 @@ class _Writer:
             self.out.file(FileRecord(path, findings))
 
     def _sample(self, value: list[Any], raw: bytes) -> None:
-        found = wire.to_examined(value[-1], raw)
+        found = wire.spooled_examined(value[-1], raw)
         record = _record(value, found, self.policy)
         more = self.whole.findings(Sample(self.number, record, kind_of(value), found.arrays))
         if more:

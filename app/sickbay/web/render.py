@@ -4,6 +4,7 @@ A template that names something its page object lacks is an error (``StrictUndef
 value is escaped, and what people or files are called is isolated from the sentence around it.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from sickbay.web.language import _, ngettext
 _MINUTE, _HOUR, _DAY = (timedelta(minutes=1), timedelta(hours=1), timedelta(days=1))
 _KILO = 1000
 _SHORT_HASH = 12
+_ROW = re.compile(r"(?P<file>.+)#(?P<word>row|line)=(?P<number>[0-9]{9,18})", re.DOTALL)
 
 
 def page(request: Request, template: str, page: object, status_code: int = 200) -> HTMLResponse:
@@ -108,8 +110,10 @@ def isolated(text: str) -> Markup:
 
 
 def tail(path: str) -> str:
-    """Return the last two parts of a path: what tells one tile from the next."""
-    return "/".join(path.rsplit("/", 2)[-2:])
+    """Return the last two parts of a path, of a row its number first: what tells tiles apart."""
+    last = "/".join(path.rsplit("/", 2)[-2:])
+    row = _ROW.fullmatch(last)
+    return last if row is None else f"{row['word']} {int(row['number'])}, {row['file']}"
 
 
 def ago(at: datetime) -> Markup:

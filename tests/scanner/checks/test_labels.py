@@ -36,6 +36,7 @@ def test_a_number_of_thousands_of_digits_is_no_class() -> None:
     finding = not_a_number("9" * 100_000, "a.txt", "line 1")
     assert finding is not None
     assert len(finding.message) < 150
+    assert "of at most 18 digits" in finding.message
 
 
 @pytest.mark.parametrize(

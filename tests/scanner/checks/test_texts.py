@@ -99,6 +99,7 @@ def test_tabs_line_breaks_joiners_and_isolates_are_no_control_characters(text: s
     ("text", "encoding", "guess"),
     [
         ("käse", "cp1252", "windows-1252"),
+        ("Le café était fermé à cause de l'été, très chaud.", "cp1252", "windows-1252"),
         ("Привет, как дела? Хорошо.", "cp1251", "cp1251"),
         ("日本語のテキスト", "shift_jis", "cp932"),
         ("hello", "utf-16", "utf-16"),

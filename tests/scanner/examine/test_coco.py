@@ -41,7 +41,7 @@ def turned(tag: int) -> bytes:
     "mark",
     [
         {"bbox": [0, 0, 160, 120]},
-        {"bbox": None},
+        {"bbox": None, "segmentation": [list(SQUARE)]},
         {"bbox": [0, 0, 160.9, 121]},
         {"segmentation": [list(SQUARE)]},
         {"segmentation": []},
@@ -65,6 +65,7 @@ def test_what_the_format_allows_is_silent(tmp_path: Path, mark: dict[str, Any]) 
         ({"bbox": [140, 20, 30, 40]}, "box.outside"),
         ({"bbox": [10, 20, 30]}, "annotation.malformed"),
         ({"bbox": []}, "annotation.malformed"),
+        ({"bbox": None}, "annotation.malformed"),
         ({"bbox": ["10", "20", "30", "40"]}, "annotation.malformed"),
         ({"bbox": [True, 20, 30, 40]}, "annotation.malformed"),
         ({"bbox": [None, 20, 30, 40]}, "annotation.malformed"),

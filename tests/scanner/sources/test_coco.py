@@ -50,6 +50,21 @@ def test_the_order_of_the_three_lists_makes_no_difference(
     }
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
+def test_what_the_lost_rest_of_a_cut_file_may_hold_is_not_missed(
+    tmp_path: Path, order: tuple[int, int, int]
+) -> None:
+    names = ("images", "annotations", "categories")
+    whole = coco([annotation(1), annotation(2, bbox=[5, 5, 0, 5])])
+    text = json.dumps({names[at]: whole[names[at]] for at in order})
+    write(tmp_path, "images/a.jpg", jpeg(1))
+    write(tmp_path, "annotations.json", text[: text.index(f'"{names[order[2]]}"')].encode())
+    found = {(None, "annotation.malformed"), ("annotation 2", "box.not-positive")}
+    assert said(scan_coco(tmp_path)) == (
+        found if order[0] == 0 else {(None, "annotation.malformed")}
+    )
+
+
 def test_a_picture_that_lies_nowhere_is_missing_at_the_image_that_names_it(tmp_path: Path) -> None:
     images = [image(2, "gone.jpg"), image(1)]
     found = scan_coco(coco_set(tmp_path, annotation(1), images=images))
@@ -232,6 +247,15 @@ def test_sizes_written_with_a_point_are_sizes(tmp_path: Path) -> None:
 def test_pictures_are_found_from_wherever_names_were_written(tmp_path: Path, name: str) -> None:
     found = scan_coco(coco_set(tmp_path, annotation(), images=[image(1, name)]))
     assert found.totals.clean == 1
+
+
+def test_an_image_may_name_its_picture_by_an_address_alone(tmp_path: Path) -> None:
+    write(tmp_path, "train2017/a.jpg", jpeg(1))
+    entry = image() | {"coco_url": "http://images.example.org/train2017/a.jpg"}
+    del entry["file_name"]
+    write(tmp_path, "lvis_v1_train.json", json.dumps(coco([annotation()], [entry])).encode())
+    found = scan_coco(tmp_path)
+    assert (list(found.samples), found.totals.clean) == (["train2017/a.jpg"], 1)
 
 
 def test_the_policy_says_which_classes_there_are(tmp_path: Path) -> None:

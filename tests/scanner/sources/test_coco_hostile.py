@@ -37,6 +37,10 @@ from sickbay.scanner.trees.local import LocalTree
 WHOLE = json.dumps(coco([annotation(1), annotation(2, bbox=[10, 20, 30, 0])])).encode()
 BROKEN = "annotation.malformed"
 PICTURE = jpeg(1)
+SPLINTERS = (
+    *(b"", b"x", b"[", b"}", b'"', b",", b"-", b"NaN", b"1e999", b"null", b"true", b"{}"),
+    *(b"\xff", b"\0", b"\n", b"9" * 30, b'"id"', b"\\ud800", b"[[]]", b"[1, 2]"),
+)
 
 
 def scan_bytes(root: Path, data: bytes) -> Recorded:
@@ -212,6 +216,19 @@ def test_many_orphans_of_one_file_are_cut_as_well(tmp_path: Path) -> None:
     assert len(found.files["annotations.json"].findings) == 201
 
 
+def test_many_entries_that_are_none_are_counted_and_where_the_file_ends_is_told(
+    tmp_path: Path,
+) -> None:
+    found = scan_coco(coco_set(tmp_path, *[None] * 5000))
+    findings = found.files["annotations.json"].findings
+    assert len(findings) == 198
+    assert findings[-1].message == "4,803 more of its entries cannot be used."
+    data = (tmp_path / "annotations.json").read_bytes()
+    cut = scan_bytes(tmp_path, data[: data.rindex(b"null")])
+    ends = ["it ends too early" in one.message for one in cut.files["annotations.json"].findings]
+    assert ends.count(True) == 1
+
+
 def test_one_picture_named_by_many_images_costs_no_more_than_some(tmp_path: Path) -> None:
     found = scan_coco(coco_set(tmp_path, images=[image(n) for n in range(300)]))
     messages = [finding.message for finding in found.samples["images/a.jpg"].findings]
@@ -285,12 +302,7 @@ def test_no_change_of_a_file_ends_a_scan(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(made) - 1))
         length = data.draw(st.sampled_from([0, 1, 1, 5, 50]))
-        made[at : at + length] = data.draw(
-            st.sampled_from(
-                (b"", b"x", b"[", b"}", b'"', b",", b"NaN", b"1e999", b"null", b"true", b"-")
-                + (b"\xff", b"\0", b"\n", b"9" * 30, b'"id"', b"\\ud800", b"{}", b"[[]]")
-            )
-        )
+        made[at : at + length] = data.draw(st.sampled_from(SPLINTERS))
     with TemporaryDirectory() as folder:
         write(Path(folder), "annotations.json", bytes(made))
         try:

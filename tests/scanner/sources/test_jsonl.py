@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from tests.pictures import jpeg, write
 from tests.scanner.recorded import codes, scanned
 
+from sickbay.contract.errors import BadInput
 from sickbay.contract.policy import Policy
 from sickbay.scanner.sources import Found, Item, Noted, Skipped, jsonl
+from sickbay.scanner.table_options import TableOptions
 from sickbay.scanner.trees.local import LocalTree
 
 PICTURE = jpeg(0, (40, 40))
@@ -280,7 +282,20 @@ def test_conversations_about_pictures_are_samples_beside_their_pictures(tmp_path
     assert [item.raw for item in items if isinstance(item, Skipped)] == [b"images/b.jpg"]
 
 
+def test_a_conversation_among_those_about_pictures_needs_none(tmp_path: Path) -> None:
+    chat = [{"from": "human", "value": "What is it?"}, {"from": "gpt", "value": "A tree."}]
+    write(tmp_path, "a.jpg", jpeg(1))
+    lines = [{"image": "a.jpg", "conversations": chat} for _ in range(4)]
+    assert lines_of([*lines, {"conversations": chat}], tmp_path) == {}
+
+
 def test_a_file_of_broken_lines_is_told_line_by_line(tmp_path: Path) -> None:
     lines = [b'{"text":' + b"[" * 200_000] * 5
     codes_ = lines_of(lines, tmp_path)
     assert codes_ == {f"line {number}": ["annotation.malformed"] for number in range(1, 6)}
+
+
+def test_a_key_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "data.jsonl", json.dumps(ROW).encode())
+    with pytest.raises(BadInput, match="no column 'klass'; it has: 'text', 'title'"):
+        jsonl.read(LocalTree(tmp_path), Policy(), TableOptions(label="klass"))

@@ -31,6 +31,7 @@ PAIRS = [
     ("images/a.jpg", "masks/a_mask.png"),
     ("img/a.b.tif", "mask/a.b.tif"),
     ("imgs/a.jpg", "masks/a_mask.gif"),
+    ("pets/images/a.jpg", "pets/annotations/trimaps/a.png"),
     ("images/a.jpg", "labels/a.PNG"),
     ("images/train/a.jpg", "annotations/train/a.png"),
     ("train/images/a.jpg", "train/masks/a.bmp"),
@@ -88,6 +89,16 @@ def test_a_picture_without_a_mask_is_held_and_a_mask_without_a_picture_told(tmp_
     assert codes(bare.findings) == ["label.missing"]
     assert isinstance(orphan, Noted)
     assert codes(orphan.findings) == ["annotation.orphan"]
+
+
+def test_a_mask_left_beside_where_its_picture_was_is_told_and_is_no_sample(tmp_path: Path) -> None:
+    items = walked(laid(tmp_path, "a.jpg", "a_mask.png", "b_mask.png", "c.jpg"))
+    left, bare = items["b_mask.png"], items["c.jpg"]
+    assert isinstance(left, Noted)
+    assert codes(left.findings) == ["annotation.orphan"]
+    assert isinstance(bare, Found)
+    apart = walked(laid(tmp_path / "apart", "images/x_mask.jpg", "images/y.jpg", "masks/y.png"))
+    assert isinstance(apart["images/x_mask.jpg"], Found)
 
 
 def test_what_is_no_picture_is_skipped(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def names(root: Path) -> Iterator[Names]:
         ("other/u.jpg", b"list.json", b"deep/in/u.jpg"),
         ("../images/a.jpg", b"labels/list.json", b"images/a.jpg"),
         ("caf\u00e9.jpg", b"list.json", "caf\u00e9.jpg".encode()),
+        ("root/val/t.jpg", b"list.json", b"val/t.jpg"),
     ],
 )
 def test_a_name_is_found(names: Names, text: str, beside: bytes, raw: bytes) -> None:

@@ -264,6 +264,7 @@ def test_what_is_wrong_with_a_whole_table_is_told_of_it(
         (["cat", "dog", ""], "label.missing", 3),
         (["0", "cat", "2"], "label.mixed-kinds", 2),
         (["cat", "dog", "12"], "label.mixed-kinds", 3),
+        ([*"01" * 10, "x"], "label.mixed-kinds", 21),
         (["0", "1.5", "2"], "label.wrong-type", 2),
         (["0.5", "inf", "2.5"], "label.malformed", 2),
         (["0", "1", "99999999999999999999"], "label.malformed", 3),
@@ -280,11 +281,24 @@ def test_labels_are_judged_beside_their_column(
 
 @pytest.mark.parametrize(
     "labels",
-    [["0", "1", "2"], ["a", "b", "7"], ["cat", "NA", "dog"], ["", "", ""], ["0.5", "1", "2.25"]],
+    [
+        ["0", "1", "2"],
+        ["a", "b", "7"],
+        ["cat", "NA", "dog"],
+        ["", "", ""],
+        ["0.5", "1", "2.25"],
+        ["3", "4.5", "4", "5", "2.5"],
+    ],
 )
 def test_usual_labels_are_silent(tmp_path: Path, labels: list[str]) -> None:
     data = "\n".join(["text,label", *(f"some words here,{label}" for label in labels)])
     assert rows_of(data.encode(), tmp_path) == {}
+
+
+def test_the_y_of_a_place_is_no_label_and_that_beside_a_text_is_one(tmp_path: Path) -> None:
+    assert rows_of(b"name,x,y\none,,\ntwo,5,6\nthree,7,8.5\n", tmp_path) == {}
+    data = b"x,y\nsome words here,1\nsome other words,\n"
+    assert rows_of(data, tmp_path) == {"row 2": ["label.missing"]}
 
 
 def test_a_name_that_is_no_class_is_unknown(tmp_path: Path) -> None:
@@ -316,6 +330,17 @@ def test_a_table_that_changes_while_it_is_read_is_told(tmp_path: Path, how: str)
     *_, last = source.items()
     assert isinstance(last, Found)
     assert codes(last.findings) == ["file.changed"]
+
+
+def test_a_table_that_cannot_be_opened_is_told_and_the_rest_is_scanned(tmp_path: Path) -> None:
+    (tmp_path / "gone.csv").symlink_to(tmp_path / "nothing")
+    (tmp_path / "out.csv").symlink_to("/etc/hostname")
+    (tmp_path / "dir.csv").mkdir()
+    write(tmp_path, "data.csv", b"text,label\nsome words,1\n")
+    items = walked(tmp_path)
+    assert [item.raw for item in items if isinstance(item, Found)] == [b"data.csv#row=000000001"]
+    noted = {item.raw: codes(item.findings) for item in items if isinstance(item, Noted)}
+    assert noted == {b"gone.csv": ["file.missing"], b"out.csv": ["file.unsafe-path"]}
 
 
 def test_texts_of_rows_are_checked(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def noted(root: Path) -> dict[str, list[str]]:
         ("VOCdevkit/VOC2007/JPEGImages/a.jpg", "VOCdevkit/VOC2007/Annotations/a.xml"),
         ("images/a.b.png", "annotations/a.b.xml"),
         ("train/images/a.jpg", "train/xmls/a.xml"),
+        ("pets/images/a.jpg", "pets/annotations/xmls/a.xml"),
         ("train/a.jpg", "train/a.xml"),
         ("a.jpg", "a.xml"),
     ],

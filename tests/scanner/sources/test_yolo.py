@@ -190,6 +190,7 @@ def test_a_list_of_endless_lines_is_read_in_bounded_memory(tmp_path: Path) -> No
         (b"names: \x00\n", "annotation.malformed", None),
         (b"- a\n- b\n", "annotation.schema-mismatch", {}),
         (b"nc: 3\nnames: [cat, dog]\n", "annotation.schema-mismatch", {}),
+        (b"nc: 3\nnames: [cat]\n", "annotation.schema-mismatch", {}),
         (b"names: {0: cat, 2: dog}\n", "annotation.schema-mismatch", {}),
         (b"names: {cat: 0}\n", "annotation.schema-mismatch", {}),
         (b"names: cat\n", "annotation.schema-mismatch", {}),
@@ -205,6 +206,30 @@ def test_a_broken_description_is_one_finding_and_pictures_are_scanned(
     item = walked(tmp_path)["data.yaml"]
     assert isinstance(item, Noted)
     assert detail is None or item.findings[0].detail == detail
+
+
+@pytest.mark.parametrize(
+    ("yaml", "where"),
+    [
+        ("train: images\nval: images\n", "'images'"),
+        ("train: images\nval: images/val\n", "'images' and 'images/val'"),
+        ("train: images/train\nval: .\n", "'images/train' and '.'"),
+    ],
+)
+def test_a_folder_that_training_shares_is_told_once(tmp_path: Path, yaml: str, where: str) -> None:
+    files: dict[str, bytes | str] = {"data.yaml": f"{yaml}names: [cat]\n"}
+    laid(tmp_path, files | {"images/train/a.jpg": PICTURE, "images/val/b.jpg": PICTURE})
+    item = walked(tmp_path)["data.yaml"]
+    assert isinstance(item, Noted)
+    (finding,) = item.findings
+    assert (finding.code, finding.item) == ("set.split-leak", "val")
+    assert finding.message == f"train and val share pictures: both read {where}."
+
+
+def test_a_test_on_the_validation_folder_is_no_fault(tmp_path: Path) -> None:
+    yaml = "train: images/train\nval: images/val\ntest: images/val\nnames: [cat]\n"
+    laid(tmp_path, {"data.yaml": yaml, "images/train/a.jpg": PICTURE, "images/val/b.jpg": PICTURE})
+    assert noted(tmp_path) == {}
 
 
 def test_a_missing_test_split_is_no_fault(tmp_path: Path) -> None:

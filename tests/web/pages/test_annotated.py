@@ -55,9 +55,21 @@ def test_findings_of_files_are_linked_from_the_overview_and_listed(boxed: Desk) 
     assert boxed.get("/files", after=999).status_code == 422
 
 
+def test_a_release_warns_of_annotation_files_that_cannot_be_trusted(boxed: Desk) -> None:
+    said = text_of(boxed.get("/releases"))
+    assert "An annotation file or list has a blocking finding of its own" in said
+    boxed.decide(OUT, "exclude")
+    made = boxed.post("/releases", {"pending": "0"})
+    assert made.status_code == 303
+    digest = made.headers["location"].rpartition("/")[2]
+    record = boxed.client.get(f"/api/v1/datasets/boxed/releases/{digest}/release.json").json()
+    assert any("have a blocking finding of their own" in one for one in record["warnings"])
+
+
 def test_a_class_that_a_split_lacks_is_seen_on_the_overview(boxed: Desk) -> None:
     said = text_of(boxed.get())
     assert "set. class-missing" in said
+    assert "No sample has a label of its own" in said
     assert "Class train val cat 2 1 dog 2 0" in said
 
 

@@ -84,6 +84,7 @@ def test_of_two_who_change_it_the_second_is_told_and_loses_nothing(desk: Desk) -
     status, said = save(desk, 0, min_side="50")
     assert (status, stored(desk).policy.min_side) == (409, 40)
     assert "was changed after you looked" in said
+    assert "to save it now replaces that change" in said
 
 
 def test_back_to_the_defaults_keeps_the_history(desk: Desk) -> None:

@@ -92,6 +92,10 @@ def test_no_file_stands_for_a_row(scanned: Scanned) -> None:
     answer = replaced(desk, "data.csv#row=000000002", b"text")
     assert answer.status_code == 422
     assert "correct the row and scan again" in text_of(answer)
+    page = desk.get(f"/samples/{desk.sample('data.csv#row=000000002').id}")
+    assert "It cannot be replaced. Correct it in data.csv, then scan again." in text_of(page)
+    assert 'id="pick-file"' not in page.text
+    assert 'id="replace"' not in page.text
 
 
 def test_a_picture_with_boxes_in_pixels_is_replaced_by_one_of_the_same_size(

@@ -24,13 +24,13 @@ ROWS: tuple[Row, ...] = (
     Row(
         "annotation.size-mismatch",
         "block",
-        "The size written in the annotation is not the picture's.",
-        "Correct the size; if the picture was resized, scale its boxes as well.",
+        "The size written in the annotation, or that of the mask, is not the picture's.",
+        "Correct the size; if the picture was resized, scale its boxes or its mask as well.",
     ),
     Row(
         "annotation.bad-polygon",
         "block",
-        "The polygon has fewer than three points, half a point, or a value that is no number.",
+        "The polygon has too few points, no area or a value that is no number, or stands out.",
         "Draw it again, or remove it.",
     ),
     Row(

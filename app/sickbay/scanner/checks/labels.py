@@ -42,7 +42,8 @@ def not_a_number(text: str, file: str, item: str | None) -> Finding | None:
     """The class is a name, or a number with a fraction, where numbers are expected."""
     if whole_number(text) is not None:
         return None
-    message = f"The class is {_quoted(text)}; it must be a whole number."
+    wanted = "of at most 18 digits" if text.isdecimal() else "counted from 0"
+    message = f"The class is {_quoted(text)}; it must be a whole number {wanted}."
     return Finding.of("label.wrong-type", file, message, item, label=text[:_SHOWN])
 
 

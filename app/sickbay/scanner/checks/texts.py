@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _GUESSED = 1 << 16  # bytes from which an encoding is guessed
 _TELLING = 8  # bytes beyond ASCII, below which a guess is a mere guess
+_RARE = ("mac_cyrillic", "mac_greek", "mac_iceland", "mac_latin2", "mac_turkish")
+"""Encodings that nobody has written for decades; short texts of others look like them."""
 _WIDE = ("utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le", "utf_7")
 _MARKS = {b"\xff\xfe", b"\xfe\xff"}
 _MARKS_OF_1252 = "\u2018\u2019\u201c\u201d\u2013\u2014\u2026\u20ac"  # quotes, dashes, dots, euro
@@ -173,7 +175,7 @@ def _guessed(data: bytes) -> str | None:
     wide = () if b"\0" in some or some[:2] in _MARKS else _WIDE
     if wide and sum(byte >= 0x80 for byte in some) < _TELLING:  # noqa: PLR2004 (beyond ASCII)
         return _western(some)
-    best = from_bytes(some, cp_exclusion=list(wide)).best()
+    best = from_bytes(some, cp_exclusion=[*wide, *_RARE]).best()
     if best is None:
         return None
     same = str(best) == some.decode("cp1252", errors="replace")  # the usual one of those that fit

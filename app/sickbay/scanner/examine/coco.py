@@ -18,6 +18,8 @@ from sickbay.scanner.marks import Frame, Mark, Points
 from sickbay.scanner.task import Setup, Task
 
 _BOX = 4
+_PLACES = ("bbox", "segmentation", "keypoints", "caption", "segments_info")
+"""What an annotation may say of a picture: one of them is needed."""
 
 
 def examine(files: Files, task: Task, setup: Setup, care: int) -> Examined:
@@ -79,6 +81,8 @@ class _Reader:
         if box is not None and len(box) != _BOX:
             self._fault("annotation.malformed", f"Its bbox has {len(box)} values, not four.")
             box = None
+        if all(value.get(name) is None for name in _PLACES):
+            self._fault("annotation.malformed", "It says nowhere what it means: it has no bbox.")
         return Mark(
             self._item,
             self._file,

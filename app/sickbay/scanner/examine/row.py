@@ -15,7 +15,7 @@ from sickbay.scanner.csv_cells import Dialect, cells_of_row
 from sickbay.scanner.evidence import Examined
 from sickbay.scanner.examine import Files
 from sickbay.scanner.examine.text import of_fields
-from sickbay.scanner.rows import MOST_BYTES, LongRow, Row
+from sickbay.scanner.rows import MOST_BYTES, MOST_LINE, LongRow, Row
 from sickbay.scanner.task import HASH_ONLY, STRUCTURE, Setup, Task
 
 _MOST = 20  # findings of one row
@@ -47,6 +47,8 @@ def _placed(task: Task, setup: Setup, findings: Iterable[Finding]) -> tuple[Find
 
 def _too_long(row: LongRow) -> Finding:
     message = f"A row of {row.size:,} bytes needs more memory to check than is allowed."
+    if row.size >= MOST_LINE:
+        message = f"No line ends within {MOST_LINE:,} bytes; the rest of the file is not read."
     return Finding.of("decoder.out-of-memory", "", message, limit=MOST_BYTES)
 
 

@@ -1,10 +1,14 @@
 """The layout of a folder, by a first look at it: ``--layout auto``."""
 
+import re
 from dataclasses import dataclass
 
-from sickbay.scanner.sources import imagefolder
+from sickbay.contract.paths import SamplePath
+from sickbay.scanner.formats import PICTURE_SUFFIXES
+from sickbay.scanner.sources import imagefolder, jsonl, table
 from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.sources.layouts import LAYOUTS
+from sickbay.scanner.sources.table_rows import is_list
 from sickbay.scanner.trees import Tree
 
 AUTO = "auto"
@@ -12,6 +16,10 @@ ORDER = ("coco", "voc", "yolo", "masks", "csv", "jsonl", "arrays", "text", image
 """The most telling signs first: an annotation file says more than a folder's name, a list of
 files more than the files it names, and pictures in folders are what every layout has."""
 _NONE = "no other layout fits"
+_BESIDE = "most of its files are pictures, and no list names them by file"
+_LISTS = {table.NAME, jsonl.NAME}
+_LIST_SUFFIXES = table.SUFFIXES | jsonl.SUFFIXES
+_PICTURE = re.compile("|".join(map(re.escape, sorted(PICTURE_SUFFIXES))).encode(), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +38,24 @@ def choose(tree: Tree) -> Choice:
         BadInput: the root cannot be read.
     """
     glimpse = Glimpse(tree)
-    fits = {name: why for name in _order() if (why := _why(name, glimpse)) is not None}
+    fits = {name: why for name in ORDER if (why := LAYOUTS[name].recognise(glimpse)) is not None}
     others = [name for name in fits if name != imagefolder.NAME]
     if not others:
         none = _NONE if glimpse.names() else ""
         return Choice(imagefolder.NAME, fits.get(imagefolder.NAME, none))
+    if others[0] in _LISTS and _beside_pictures(glimpse):
+        return Choice(imagefolder.NAME, _BESIDE, tuple(others))
     return Choice(others[0], fits[others[0]], tuple(others[1:]))
 
 
-def _order() -> list[str]:
-    return [name for name in ORDER if name in LAYOUTS]
+def _beside_pictures(glimpse: Glimpse) -> bool:
+    """Whether lists lie among pictures that they do not name: rows would hide the pictures.
 
-
-def _why(name: str, glimpse: Glimpse) -> str | None:
-    recognise = getattr(LAYOUTS[name], "recognise", None)
-    why: str | None = recognise(glimpse) if recognise is not None else None
-    return why
+    Many a competition gives classes by the names of pictures without their suffix.
+    """
+    files = glimpse.files()
+    pictures = sum(SamplePath(raw).suffix in PICTURE_SUFFIXES for raw in files)
+    if pictures <= len(files) / 2:
+        return False
+    lists = (raw for raw in files if is_list(raw, _LIST_SUFFIXES))
+    return not any(_PICTURE.search(glimpse.head(raw)) for raw in lists)

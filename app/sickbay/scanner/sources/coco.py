@@ -82,13 +82,15 @@ class Coco:
             with file:
                 read.read(file)
         if read.is_one or read.broken:
-            self._listings[number] = Listing(raw, text, _split_of(raw), read.categories)
+            split = _split_of(raw)
+            self._listings[number] = Listing(raw, text, split, read.categories, read.broken)
             self._numbers[raw] = number
 
     def _at(self, place: Place, tables: Tables, samples: Samples) -> Iterator[Item]:
         number = self._numbers.get(place.raw)
         if number is not None:
-            own = tables.faults(number, self._listings[number].text)
+            listing = self._listings[number]
+            own = tables.faults(number, listing.text, broken=listing.broken)
             faults = tuple(bounded(chain(samples.faults(number), own)))
             if faults:
                 yield Noted(place.raw, faults)

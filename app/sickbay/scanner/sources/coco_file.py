@@ -4,11 +4,15 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from sickbay.contract.finding import Finding
+from sickbay.scanner.checks.most import MOST
 from sickbay.scanner.sources.coco_tables import Key, Tables, item_of, key_of, shown
 from sickbay.scanner.sources.folders import shown_label
 from sickbay.scanner.sources.streamed import Malformed, Part, Streamed
 
 MAX_CATEGORIES = 100_000
+_STRAYS = 10_000
+"""Entries in a row that are no objects, at which the file is given up: millions take minutes."""
+_KEPT = MOST - 3  # so that how many more, where it stopped and what is no UTF-8 are seen too
 _MAX_SIDE = 1 << 31
 _TWICE = "The same name stands twice in it; readers take one of the two values."
 _NO_SIZE = "The stated width and height are not two whole numbers above 0."
@@ -42,6 +46,8 @@ class CocoFile:
         self.names: set[str] = set()
         self.broken = False
         self._full = False
+        self._faults = 0
+        self._strays = 0
         self._tables = tables
         self._number = number
         self._text = text
@@ -64,11 +70,14 @@ class CocoFile:
             for part in stream.parts():
                 if part.key in self._readers:
                     self._part(part)
+                if self._strays > _STRAYS:
+                    raise stream.malformed(f"{_STRAYS:,} entries in a row are no objects")
         except Malformed as error:
             self.broken = True
             self._stopped(error)
         except OSError as error:  # a disk or a network that gives out no more of it
             self.unreadable(error)
+        self._say_rest()
         if stream.bad_byte is not None:
             self._stopped(Malformed("it is not UTF-8", *stream.bad_byte))
 
@@ -76,14 +85,16 @@ class CocoFile:
         """Note that the file, or the rest of it, cannot be read."""
         self.broken = True
         said = f"The file cannot be read: {str(error).rstrip('.')}."
-        self._note("file.unreadable", said, None)
+        self._tables.add_fault(self._number, Finding.of("file.unreadable", self._text, said))
 
     def _part(self, part: Part) -> None:
         if not part.listed:
             self._malformed(f"Its {part.key} are no list.")
         elif not isinstance(part.value, dict):
+            self._strays += 1
             self._malformed(f"Entry {part.number:,} of its {part.key} is no object.")
         else:
+            self._strays = 0
             self._readers[part.key](part, part.value)
 
     def _image(self, part: Part, value: dict[str, Any]) -> None:
@@ -95,13 +106,13 @@ class CocoFile:
         size = [width, height] if width and height else None
         if size is None and sides != (None, None):
             faults.append(Finding.of("annotation.malformed", self._text, _NO_SIZE, item))
-        name = value.get("file_name")
-        if isinstance(name, str):
+        name = _name(value)
+        if name is not None:
             self._tables.add_image(
                 self._number, identity, name, item=item, size=size, faults=faults
             )
         else:
-            said = "It has no file_name that is text, so that no picture can be found."
+            said = "It has no file_name that is text, so that its picture cannot be found."
             self._note("annotation.schema-mismatch", said, item)
 
     def _annotation(self, part: Part, value: dict[str, Any]) -> None:
@@ -123,7 +134,7 @@ class CocoFile:
             )
             return
         for fault in faults:
-            self._tables.add_fault(self._number, fault)
+            self._add(fault)
 
     def _lacking(self, part: Part, value: dict[str, Any], item: str) -> list[Finding]:
         """Say which ids an annotation lacks; panoptic ones have none, captions no class."""
@@ -143,7 +154,7 @@ class CocoFile:
         identity = key_of(value.get("id"))
         item = item_of("category", identity, part.number)
         for fault in self._own_faults(part, identity, item):
-            self._tables.add_fault(self._number, fault)
+            self._add(fault)
         name = value.get("name")
         if not isinstance(name, str):
             self._note("label.wrong-type", "The category has no name that is text.", item)
@@ -170,6 +181,7 @@ class CocoFile:
             self._note("annotation.malformed", said, item)
 
     def _stopped(self, error: Malformed) -> None:
+        """Note where reading stopped; this is kept however much was noted before."""
         said = f"Line {error.line:,}, byte {error.byte:,}: {error.reason}."
         fault = Finding.of(
             "annotation.malformed", self._text, said, line=error.line, byte=error.byte
@@ -180,7 +192,19 @@ class CocoFile:
         self._note("annotation.malformed", message, None)
 
     def _note(self, code: str, message: str, item: str | None) -> None:
-        self._tables.add_fault(self._number, Finding.of(code, self._text, message, item))
+        self._add(Finding.of(code, self._text, message, item))
+
+    def _add(self, fault: Finding) -> None:
+        self._faults += 1
+        if self._faults <= _KEPT:
+            self._tables.add_fault(self._number, fault)
+
+    def _say_rest(self) -> None:
+        """Say how many faults were too many to be kept: a hostile file has millions."""
+        left, self._faults = self._faults - _KEPT, 0
+        if left > 0:
+            said = f"{left:,} more of its entries cannot be used."
+            self._malformed(said)
 
     def _own_faults(self, part: Part, identity: Key | None, item: str) -> list[Finding]:
         faults = []
@@ -189,6 +213,16 @@ class CocoFile:
         if part.repeated:
             faults.append(Finding.of("annotation.malformed", self._text, _TWICE, item))
         return faults
+
+
+def _name(value: dict[str, Any]) -> str | None:
+    """Return what an image says of its file; LVIS has an address alone, whose end is the path."""
+    name, address = value.get("file_name"), value.get("coco_url")
+    if isinstance(name, str):
+        return name
+    if name is None and isinstance(address, str):
+        return "/".join(address.split("/")[-2:])
+    return None
 
 
 def _side(value: Any) -> int | None:

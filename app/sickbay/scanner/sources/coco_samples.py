@@ -26,12 +26,16 @@ KIND = "coco"
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One COCO file: its path, its path as findings have it, its split and its classes by id."""
+    """One COCO file: its path, its path as findings have it, its split and its classes by id.
+
+    Of a broken one the rest is not known, and may hold what an entry refers to.
+    """
 
     raw: bytes
     text: str
     split: str
     categories: Mapping[Key, Category]
+    broken: bool = False
 
 
 @dataclass(slots=True)
@@ -157,6 +161,8 @@ class Samples:
         if annotation.category is None:
             return
         category = listing.categories.get(annotation.category)
+        if category is None and listing.broken:
+            return
         if category is None:
             code, said = _unknown(annotation.category, listing)
         else:

@@ -160,17 +160,18 @@ class Tables:
         )
         return int(count)
 
-    def faults(self, file: int, text: str) -> Iterator[Finding]:
+    def faults(self, file: int, text: str, *, broken: bool = False) -> Iterator[Finding]:
         """Yield what is wrong with a file or with entries of it that have no picture.
 
         Args:
             file: its number.
             text: its path as findings have it.
+            broken: whether its images may be in the rest of it, that cannot be read.
         """
         self._faults.flush()
         for (fault,) in self._rows("SELECT finding FROM fault WHERE file = ? ORDER BY rowid", file):
             yield from _unpacked(fault)
-        for item, image in self._orphans(file):
+        for item, image in () if broken else self._orphans(file):
             said = f"Its image_id is {shown(image)}, which no image of the file has."
             yield Finding.of("annotation.orphan", text, said, item)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sickbay.contract.errors import BadInput
 from sickbay.contract.paths import SamplePath
+from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.formats import PICTURE_SUFFIXES
 from sickbay.scanner.table_options import TableOptions
 
@@ -98,8 +99,8 @@ def roles(columns: Sequence[Column], options: TableOptions, where: str) -> Roles
         path = _path(columns)
     label = _asked(columns, options.label, where)
     if label is None:
-        wordy = {number for number, column in enumerate(columns) if _is_wordy(column)}
-        label = _named(columns, LABELS, {path, *wordy})
+        others = {at for at, column in enumerate(columns) if _is_wordy(column)}
+        label = _named(columns, LABELS, {path, *others, _beside_x(columns)})
     split = _named(columns, SPLITS, {path, label})
     text = _asked(columns, options.text, where)
     taken = {path, label, split}
@@ -113,7 +114,7 @@ def _asked(columns: Sequence[Column], name: str | None, where: str) -> int | Non
     for number, column in enumerate(columns):
         if column.name == name:
             return number
-    there = ", ".join(repr(column.name) for column in columns[:20])
+    there = ", ".join(repr(excerpt(column.name)) for column in columns[:20])
     raise BadInput(f"{where} has no column {name!r}; it has: {there}.")
 
 
@@ -132,6 +133,15 @@ def _path(columns: Sequence[Column]) -> int | None:
 def _named(columns: Sequence[Column], names: Sequence[str], taken: set[int | None]) -> int | None:
     keys = [None if number in taken else column.key for number, column in enumerate(columns)]
     return next((keys.index(name) for name in names if name in keys), None)
+
+
+def _beside_x(columns: Sequence[Column]) -> int | None:
+    """Find the y that stands beside an x of numbers: both are places, and neither is a label."""
+    keys = [column.key for column in columns]
+    if not {"x", "y"} <= set(keys):
+        return None
+    values = [value for value in columns[keys.index("x")].values if value.strip()]
+    return keys.index("y") if all(map(looks_like_number, values)) else None
 
 
 def _texts(columns: Sequence[Column], taken: set[int | None]) -> tuple[tuple[int, bool], ...]:

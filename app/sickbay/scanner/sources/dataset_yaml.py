@@ -129,7 +129,8 @@ def _classes(value: Mapping[Any, Any]) -> tuple[tuple[str, ...], list[str]]:
     if not isinstance(names, list):
         return tuple(str(one) for one in range(counted or 0)), wrong
     if number is not None and number != len(names):
-        wrong = [*wrong, f"It names {len(names):,} classes, but nc is {_shown(number)[:20]}."]
+        some = "1 class" if len(names) == 1 else f"{len(names):,} classes"
+        wrong = [*wrong, f"It names {some}, but nc is {_shown(number)[:20]}."]
     return tuple(_name(name) for name in names[:MAX_CLASSES]), wrong
 
 

@@ -3,8 +3,11 @@
 The label is the name of the topmost folder below the root, or below the split.
 """
 
+from collections.abc import Callable, Iterator
+
 from sickbay.contract.paths import SamplePath
-from sickbay.scanner.trees import Tree
+from sickbay.scanner.sources import Found, Item
+from sickbay.scanner.trees import Entry, Skipped, Tree
 
 MAX_NAME = 255  # characters of a label, as records allow
 SPLITS = {
@@ -46,6 +49,37 @@ class Folders:
         split = self._splits.get(parts[0], "") if parts else ""
         below = parts[1:] if split else parts
         return split, shown_label(below[0]) if below else ""
+
+
+class InFolders:
+    """Every file below the root that a layout takes, with split and label by its folders.
+
+    Args:
+        tree: where the files lie.
+        kind: which of ``scanner.examine`` checks them.
+        refusal: says why an entry is no sample, or nothing where it is one.
+    """
+
+    def __init__(self, tree: Tree, kind: str, refusal: Callable[[Entry], str | None]) -> None:
+        self.classes: tuple[str, ...] = ()
+        self._tree = tree
+        self._kind = kind
+        self._refusal = refusal
+
+    def items(self) -> Iterator[Item]:
+        """Yield the samples in order of raw path, and what is none as skipped."""
+        folders = Folders(self._tree)
+        labels = set()
+        for entry in self._tree.entries():
+            if isinstance(entry, Skipped):
+                yield entry
+            elif (reason := self._refusal(entry)) is not None:
+                yield Skipped(entry.raw, reason)
+            else:
+                split, label = folders.place(entry.raw)
+                labels.add(label)
+                yield Found(entry.raw, split, label, self._kind)
+        self.classes = tuple(sorted(labels - {""}))
 
 
 def _has_folders(tree: Tree, folder: bytes) -> bool:

@@ -2,10 +2,10 @@
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from heapq import nsmallest
 
 from sickbay.contract.errors import SickbayError
-from sickbay.contract.paths import SamplePath
 from sickbay.scanner.trees import Tree
 
 _NAMES = 200  # of one kind in one folder
@@ -76,17 +76,33 @@ class Glimpse:
 def _kind(name: bytes, *, is_folder: bool) -> bytes:
     if is_folder:
         return b"/"
-    suffix = SamplePath(name).suffix.encode("utf-8")
+    suffix = name[name.rfind(b".") :].lower()
     return suffix if suffix in _TELLING else b""
 
 
 def _first_of_each_kind(listing: Iterator[tuple[bytes, bool]]) -> list[tuple[bytes, bool]]:
     """Pick the first names of each kind in constant memory."""
-    kinds: dict[bytes, list[tuple[bytes, bool]]] = {}
+    kinds: dict[bytes, _First] = {}
     for name, is_folder in listing:
         kind = _kind(name, is_folder=is_folder)
-        kept = kinds.setdefault(kind, [])
-        kept.append((name, is_folder))
-        if len(kept) >= _PENDING:
-            kinds[kind] = nsmallest(_NAMES, kept)
-    return sorted(one for kept in kinds.values() for one in nsmallest(_NAMES, kept))
+        first = kinds.get(kind)
+        if first is None:
+            first = kinds[kind] = _First()
+        if first.last is None or name < first.last:
+            first.add((name, is_folder))
+    return sorted(one for first in kinds.values() for one in nsmallest(_NAMES, first.kept))
+
+
+@dataclass(slots=True)
+class _First:
+    """The first names of one kind, and which is the last that still counts."""
+
+    kept: list[tuple[bytes, bool]] = field(default_factory=list)
+    last: bytes | None = None
+
+    def add(self, one: tuple[bytes, bool]) -> None:
+        """Keep a name; now and then those beyond the last that counts go."""
+        self.kept.append(one)
+        if len(self.kept) >= _PENDING:
+            self.kept = nsmallest(_NAMES, self.kept)
+            self.last = self.kept[-1][0]

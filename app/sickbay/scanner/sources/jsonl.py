@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any
 
 from sickbay.contract.defects import Severity
-from sickbay.contract.errors import SickbayError
+from sickbay.contract.errors import BadInput, SickbayError
 from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
@@ -102,9 +102,11 @@ class JsonLines:
                 if self._is_utf8(file.read(2)):
                     file.seek(0)
                     self._look_at(_filled(lines(file)))
+        except BadInput:
+            raise
         except (SickbayError, OSError) as error:
             self._whole = True
-            self._note("file.unreadable", f"The file cannot be read: {error}.")
+            self.notes.append(table_rows.unreadable(self.raw, error))
 
     def _is_utf8(self, start: bytes) -> bool:
         if not start:
@@ -132,7 +134,7 @@ class JsonLines:
             self._schema.note(value)
             if self._label is not None and isinstance(value, dict):
                 self._labels.note(labels.of_json(value.get(self._label)))
-        self._schema.settle({self._label})
+        self._schema.settle({self._label}, {self._path} if self._chats else ())
         for message in self._schema.divided():
             self._note("annotation.schema-mismatch", message, severity=Severity.WARN)
 

@@ -18,6 +18,8 @@ _NOTHING = frozenset({"none", "null", "na", "n/a", "<na>", "#n/a", "-"})
 """In a column of numbers these stand for no label; among names they may be one."""
 _INT64 = 1 << 63
 _SHOWN = 60
+_SEVERAL, _MEASURED = 2, 0.1  # labels with a fraction, and their share of the numbers
+_CLASSES = 0.1  # share of digits among letters, from which on they are classes
 
 
 class Kind(Enum):
@@ -104,16 +106,26 @@ class Labels:
 
     @cached_property
     def _usual(self) -> Kind:
-        """What most labels are; numbers count together, and are whole if most of them are."""
+        """What most labels are; numbers count together, and are whole but for a stray one.
+
+        Where several, and not so few, have a fraction, labels are measured: 3 beside 2.5 is right.
+        """
         counts = self._counts
-        whole = counts[Kind.WHOLE] >= counts[Kind.NUMBER]
         numbers = counts[Kind.WHOLE] + counts[Kind.NUMBER]
+        whole = counts[Kind.NUMBER] < max(_SEVERAL, _MEASURED * numbers)
         kinds = {
             Kind.WHOLE if whole else Kind.NUMBER: numbers,
             Kind.NAME: counts[Kind.NAME],
             Kind.OTHER: counts[Kind.OTHER],
         }
         return max(kinds, key=lambda kind: kinds[kind])
+
+    @cached_property
+    def _letters(self) -> bool:
+        """Whether labels are letters and digits, a class each; a stray one is no class."""
+        counts = self._counts
+        rarer = min(counts[Kind.WHOLE], counts[Kind.NAME])
+        return self._single and rarer >= _CLASSES * counts.total()
 
     def check(self, label: Label) -> Finding | None:
         """Say what is wrong with a label, beside the others of its column."""
@@ -139,7 +151,7 @@ class Labels:
         usual, count = self._usual, self._policy.class_count
         if usual is Kind.NAME:
             known = label.text in (self._policy.classes or ())
-            return None if known or self._single else self._mixed(label)
+            return None if known or self._letters else self._mixed(label)
         if usual is Kind.OTHER:
             return self._wrong_type(label)
         if not -_INT64 < label.number < _INT64:
@@ -166,7 +178,7 @@ class Labels:
             return self._missing()
         if self._usual is Kind.OTHER or label.text.isdecimal():
             return self._wrong_type(label)
-        return None if self._single else self._mixed(label)
+        return None if self._letters else self._mixed(label)
 
     def _mixed(self, label: Label) -> Finding:
         kind = "a name" if label.kind is Kind.NAME else "a number"

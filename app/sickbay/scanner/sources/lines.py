@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, TypeVar
 
-from sickbay.scanner.rows import MOST_BYTES
+from sickbay.scanner.rows import MOST_BYTES, MOST_LINE
 
 _MARK = b"\xef\xbb\xbf"
 _PIECE = 1 << 20
@@ -40,6 +40,8 @@ class Line:
 def lines(file: BinaryIO, most: int = MOST_BYTES) -> Iterator[Line]:
     """Yield the lines of a file; a byte order mark before the first is left out.
 
+    A line of more than ``MOST_LINE`` bytes is the last: it is no file of lines any more.
+
     Args:
         file: read from where it stands, which must be its start.
         most: bytes of a line that is held.
@@ -53,6 +55,8 @@ def lines(file: BinaryIO, most: int = MOST_BYTES) -> Iterator[Line]:
         if len(data) >= most and not data.endswith(b"\n"):
             line, taken = _long(file, data, number, at)
             yield line
+            if line.size >= MOST_LINE:
+                return
         else:
             taken = len(data)
             yield Line(number, at, data, len(bare(data)))
@@ -68,7 +72,7 @@ def bare(data: bytes) -> bytes:
 def _long(file: BinaryIO, start: bytes, number: int, at: int) -> tuple[Line, int]:
     """Hash the rest of a line without holding it, its line break left out."""
     digest, held, taken = hashlib.sha256(), start, len(start)
-    while not held.endswith(b"\n") and (piece := file.readline(_PIECE)):
+    while taken <= MOST_LINE and not held.endswith(b"\n") and (piece := file.readline(_PIECE)):
         digest.update(held[:-2])  # what may be part of the line break waits
         held = held[-2:] + piece
         taken += len(piece)

@@ -1,5 +1,6 @@
 """Samples of a data set whose rows are in tables: the rows, or the pictures that they name."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -55,7 +56,7 @@ class Listed:
         self._other = other
         self._tables = list(tables)
         self._findings = {table.raw: list(table.notes) for table in tables}
-        self._keys = {table.raw: tree.key(table.raw) for table in tables}
+        self._states = {table.raw: _state(tree, table.raw) for table in tables}
 
     def items(self) -> Iterator[Item]:
         """Yield everything in order of raw path."""
@@ -96,7 +97,7 @@ class Listed:
             for row in table.rows():
                 number = row.number
                 yield row
-            changed = self._tree.key(table.raw) != self._keys[table.raw]
+            changed = _state(self._tree, table.raw) != self._states[table.raw]
         except (SickbayError, OSError):  # it is gone, or the disk fails
             changed = True
         if changed:
@@ -203,6 +204,16 @@ def _row_sample(table: Table, row: TableRow, names: Names | None) -> Found:
         given=row.given,
         findings=tuple(_placed(finding, table, row) for finding in findings),
     )
+
+
+def _state(tree: Tree, raw: bytes) -> tuple[int, int, int] | None:
+    """Return what changes when somebody writes to a file, where the file system tells."""
+    try:
+        with tree.open(raw) as file:
+            found = os.fstat(file.fileno())
+    except (SickbayError, OSError):  # io.UnsupportedOperation, of a file fetched, is one
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _placed(finding: Finding, table: Table, row: TableRow) -> Finding:

@@ -23,11 +23,12 @@ SUMMARY = "pictures and segmentation masks of the same names in two folders, or 
 _PICTURES = (b"leftImg8bit", b"images", b"image", b"imgs", b"img", b"JPEGImages", b"Images")
 _MASKS = (
     *(b"masks", b"mask", b"labels", b"label", b"annotations", b"SegmentationClass", b"Masks"),
-    *(b"segmentations", b"gt", b"gtFine"),
+    *(b"segmentations", b"gt", b"gtFine", b"annotations/trimaps"),
 )
 _ENDS = (b"_masks", b"_mask", b"_labels", b"annot")  # train and train_masks side by side
 _PICTURE_ENDS = (b"", b"_image", b"_img", b"_sat", b"_leftImg8bit")
 _BESIDE_ENDS = (b"_mask", b"-mask", b"_label", b"_labels", b"_seg", b"_segmentation", b"_gt")
+_LEFT_ENDS = (b"_mask", b"-mask")  # of what is a mask even where its picture is gone
 _MASK_ENDS = (b"", *_BESIDE_ENDS, b"_L", b"_gtFine_labelTrainIds", b"_gtFine_labelIds")
 _OTHER_ENDS = (b"_gtFine_color", b"_gtFine_instanceIds")  # beside masks, and none
 _SUFFIXES = (
@@ -63,6 +64,8 @@ class Masks:
         if self._is_beside(raw):
             return None
         mask = self._mask_of(raw)
+        if mask is None and not self._known[1] and stem(raw).endswith(_LEFT_ENDS):
+            return Noted(raw, (orphan(raw),))
         split = split_above(raw)
         if mask is None and split == "test":
             return Found(raw, split)
@@ -160,7 +163,7 @@ def _is_mask_folder(raw: bytes) -> bool:
 
 def _picture_folders(folder: bytes) -> Iterator[bytes]:
     """Yield where the pictures of masks in a folder may lie."""
-    parts = folder.split(b"/")
+    parts = folder.replace(b"annotations/trimaps", b"annotations", 1).split(b"/")
     for at in range(len(parts) - 1, -1, -1):
         others = [*(_PICTURES if parts[at] in _MASKS else ())]
         others += [parts[at].removesuffix(end) for end in _ENDS if parts[at].endswith(end)]

@@ -32,8 +32,9 @@ class Names:
     """Looks names up in a walk of the tree.
 
     A name may be meant from the root, from the annotation file's folder, from a folder the caller
-    knows of, or from ``images/``; the first place where something lies holds. Else the only file
-    of that last part is meant, wherever it lies.
+    knows of, or from ``images/``; the first place where something lies holds. Else it may be meant
+    from above the root, and begin with its name; else the only file of that last part is meant,
+    wherever it lies.
 
     Args:
         joined: the walk.
@@ -87,9 +88,20 @@ class Names:
                 return Named(path, lies=True)
         if not below:
             return Named(b"", unsafe=LEAVES)
+        if (inner := self._below_itself(raw)) is not None:
+            return Named(inner, lies=True)
         if (found := self._joined.called(raw.rpartition(b"/")[2])) is not None:
             return Named(found, lies=True)
         return Named(self._expected(raw, places) or below[0][1])
+
+    def _below_itself(self, raw: bytes) -> bytes | None:
+        """Find a path that begins with the root's own name: it was written from above the root."""
+        path = normal(raw) or b""
+        for root in self._roots:
+            inner = path.removeprefix(root[:-1].rpartition(b"/")[2] + b"/")
+            if inner != path and self._joined.lies(inner):
+                return inner
+        return None
 
     def _expected(self, raw: bytes, places: tuple[bytes, ...]) -> bytes | None:
         """Where it would lie beside those found before it."""

@@ -47,11 +47,14 @@ class Schema:
             for key, inner in value.items():
                 self._keys.setdefault(key, Counter())[_TYPES[type(inner)]] += 1
 
-    def settle(self, others: Container[str | None] = ()) -> None:
+    def settle(
+        self, others: Container[str | None] = (), optional: Container[str | None] = ()
+    ) -> None:
         """Find out what is usual.
 
         Args:
             others: keys that are judged elsewhere.
+            optional: keys that no object needs.
         """
         for key in [key for key in self._keys if key in others]:
             del self._keys[key]
@@ -61,7 +64,7 @@ class Schema:
         objects = self._rows[_TYPES[dict]]
         few = max(1.0, objects * _LACKING) if objects >= _FEWEST else 0.0
         for key, types in self._keys.items():
-            if objects - types.total() <= few:
+            if objects - types.total() <= few and key not in optional:
                 self._needed[key] = None
             usual, count = _most(types)
             if count > _USUAL * (types.total() - types[_NULL]):

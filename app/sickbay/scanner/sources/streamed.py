@@ -106,20 +106,20 @@ class Streamed:
         """
         self._start()
         if self._next() != "{":
-            raise self._malformed("it is no JSON object")
+            raise self.malformed("it is no JSON object")
         self._at += 1
         if self._next() == "}":
             self._at += 1
         else:
             yield from self._members()
         if self._next():
-            raise self._malformed("something stands after its end")
+            raise self.malformed("something stands after its end")
 
     def _members(self) -> Iterator[Part]:
         while True:
             key, _ = self._value()
             if not isinstance(key, str):
-                raise self._malformed("a name in double quotes is missing")
+                raise self.malformed("a name in double quotes is missing")
             self._note_name(key)
             self._pass(":", "a colon is missing after a name")
             if self._next() == "[":
@@ -134,9 +134,7 @@ class Streamed:
     def _note_name(self, key: str) -> None:
         if key in self.names or len(self.names) >= MAX_NAMES:
             twice = "a name stands twice at its top"
-            raise self._malformed(
-                twice if key in self.names else "it has too many names at its top"
-            )
+            raise self.malformed(twice if key in self.names else "it has too many names at its top")
         self.names.add(key)
 
     def _entries(self, key: str) -> Iterator[Part]:
@@ -162,12 +160,12 @@ class Streamed:
             return True
         self._pass(",", "a comma or a closing bracket is missing")
         if self._next() == bracket:
-            raise self._malformed("a comma stands before a closing bracket")
+            raise self.malformed("a comma stands before a closing bracket")
         return False
 
     def _pass(self, char: str, otherwise: str) -> None:
         if self._next() != char:
-            raise self._malformed(otherwise if self._next() else "it ends too early")
+            raise self.malformed(otherwise if self._next() else "it ends too early")
         self._at += 1
 
     def _next(self) -> str:
@@ -182,7 +180,7 @@ class Streamed:
     def _value(self) -> tuple[Any, str]:
         """Read one value, of which ``_next`` saw the beginning, and return it with its text."""
         if self._at >= len(self._text):
-            raise self._malformed("it ends too early")
+            raise self.malformed("it ends too early")
         self._repeated = False
         while True:
             try:
@@ -193,9 +191,9 @@ class Streamed:
                     continue
                 raise self._wrong(error.msg, self._at + into) from None
             except RecursionError:
-                raise self._malformed("it is nested too deep") from None
+                raise self.malformed("it is nested too deep") from None
             except ValueError:  # Python reads no integer of more than some thousand digits
-                raise self._malformed("it holds a number of too many digits") from None
+                raise self.malformed("it holds a number of too many digits") from None
             length = end - self._at
             if end < len(self._text) or not self._grow():
                 return value, self._taken(value, length)
@@ -204,9 +202,9 @@ class Streamed:
         """Pass a value and return its text."""
         text = self._text[self._at : self._at + length]
         if length > MAX_ENTRY:
-            raise self._malformed(_LONG)
+            raise self.malformed(_LONG)
         if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-            raise self._malformed("it is nested too deep")
+            raise self.malformed("it is nested too deep")
         self._at += length
         return text
 
@@ -218,7 +216,7 @@ class Streamed:
     def _grow(self) -> bool:
         """Take more text for a value that is longer than what is there."""
         if len(self._text) - self._at > MAX_ENTRY:
-            raise self._malformed(_LONG)
+            raise self.malformed(_LONG)
         return self._more()
 
     def _more(self) -> bool:
@@ -228,7 +226,7 @@ class Streamed:
         passed, kept = self._text[: self._at], self._text[self._at :]
         self._bytes_before += _size(passed)
         self._lines_before += passed.count("\n")
-        data = self._file.read(max(WINDOW, len(kept)))
+        data = self._file.read(max(WINDOW, min(len(kept), MAX_ENTRY - len(kept))))
         self._ended = not data
         new = self._decoder.decode(data, final=self._ended)
         self._text, self._at = kept + new, 0
@@ -255,10 +253,11 @@ class Streamed:
 
     def _wrong(self, message: str, at: int) -> Malformed:
         if self._ended and (message.startswith("Unterm") or at >= len(self._text.rstrip())):
-            return self._malformed("it ends too early", at)
-        return self._malformed(_SAID.get(message, "it is no JSON"), at)
+            return self.malformed("it ends too early", at)
+        return self.malformed(_SAID.get(message, "it is no JSON"), at)
 
-    def _malformed(self, reason: str, at: int | None = None) -> Malformed:
+    def malformed(self, reason: str, at: int | None = None) -> Malformed:
+        """Return the error that reading stops at a place: where it is, if no other is given."""
         return Malformed(reason, *self._place(self._at if at is None else at))
 
     def _place(self, at: int) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
-from sickbay.contract.errors import SickbayError
+from sickbay.contract.errors import BadInput, SickbayError
 from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
@@ -25,7 +25,7 @@ from sickbay.scanner.trees import Tree
 
 NAME = "csv"
 SUMMARY = "CSV or TSV: each row is a sample, or names a picture and its label"
-_SUFFIXES = {".csv", ".tsv"}
+SUFFIXES = {".csv", ".tsv"}
 
 
 class CsvTable:
@@ -75,30 +75,28 @@ class CsvTable:
     def _look(self) -> None:
         """Look through the file: what is where, and what is usual."""
         try:
-            if self._begin():
-                with self._open() as read:
-                    self._look_at(read)
-        except OSError as error:
-            self._note("file.unreadable", f"The file cannot be read: {error.strerror}.")
-
-    def _begin(self) -> bool:
-        """Look at the first bytes; say whether there is more to look at."""
-        try:
             with self._tree.open(self.raw) as file:
                 head = file.read(csv_dialect.HEAD_BYTES)
-        except SickbayError as error:
-            self._note("file.unreadable", str(error))
-            return False
+            if self._is_table(head):
+                with self._open() as read:
+                    self._look_at(read)
+        except BadInput:
+            raise
+        except (SickbayError, OSError) as error:
+            self.notes.append(table_rows.unreadable(self.raw, error))
+
+    def _is_table(self, head: bytes) -> bool:
+        """Look at the first bytes; say whether there is more to look at."""
         if not head:
             self._note("file.empty", "The file has no bytes.")
-        elif (encoding := csv_dialect.WIDE.get(head[:2])) is not None:
+            return False
+        if (encoding := csv_dialect.WIDE.get(head[:2])) is not None:
             message = f"Byte {head[0]:02X} at offset 0 is not UTF-8; it may be {encoding}."
             self._note("text.bad-encoding", message, byte=0, encoding=encoding)
-        else:
-            suffix = SamplePath(self.raw).suffix
-            self._dialect = csv_dialect.sniff(head, suffix, self._options.delimiter)
-            return True
-        return False
+            return False
+        suffix = SamplePath(self.raw).suffix
+        self._dialect = csv_dialect.sniff(head, suffix, self._options.delimiter)
+        return True
 
     @contextmanager
     def _open(self) -> Iterator[CsvRows]:
@@ -217,12 +215,12 @@ def _cells(count: int) -> str:
 
 def read(tree: Tree, policy: Policy, options: TableOptions | None = None) -> Listed:
     """Read the tables below a root, and the pictures they name."""
-    found = table_rows.find(tree, _SUFFIXES)
+    found = table_rows.find(tree, SUFFIXES)
     chosen = options or TableOptions()
     return Listed(tree, [CsvTable(tree, raw, policy, chosen) for raw in found])
 
 
 def recognise(glimpse: Glimpse) -> str | None:
     """Say why a folder looks like one of tables: there is one, at the top or in a split."""
-    found = [raw for raw in glimpse.files() if is_list(raw, _SUFFIXES)]
+    found = [raw for raw in glimpse.files() if is_list(raw, SUFFIXES)]
     return table_rows.holding(found, "rows")

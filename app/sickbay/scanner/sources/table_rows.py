@@ -5,8 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from sickbay.contract.errors import SickbayError
 from sickbay.contract.finding import Finding
+from sickbay.contract.inside import Unreadable
 from sickbay.contract.paths import SamplePath
+from sickbay.scanner.checks.files import CODES
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.sources.folders import MAX_NAME, shown_label, split_named
 from sickbay.scanner.trees import Tree
@@ -144,3 +147,10 @@ def shown(text: str) -> str:
 def with_detail(finding: Finding, detail: Mapping[str, Any]) -> Finding:
     """Add to a finding's detail."""
     return replace(finding, detail={**finding.detail, **detail})
+
+
+def unreadable(raw: bytes, error: Exception) -> Finding:
+    """Say of a list that it cannot be read, and why."""
+    known = CODES.get(type(error)) if isinstance(error, SickbayError) else None
+    code, message = known or CODES[Unreadable]
+    return Finding.of(code, SamplePath(raw).text, message)

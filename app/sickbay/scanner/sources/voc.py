@@ -30,7 +30,8 @@ NAME = "voc"
 SUMMARY = "pictures with an XML file each (Annotations, JPEGImages, ImageSets/Main), Pascal VOC"
 _PICTURES = (b"JPEGImages", b"images", b"Images", b"img", b"imgs")
 _XML = (b"Annotations", b"annotations", b"xmls", b"xml", b"labels")
-_TO_XML = tuple(tuple((one, xml) for one in _PICTURES) for xml in _XML)
+_NESTED = b"annotations/xmls"  # as Oxford-IIIT Pet has them, beside its annotations/trimaps
+_TO_XML = tuple(tuple((one, xml) for one in _PICTURES) for xml in (*_XML, _NESTED))
 _TO_PICTURE = tuple(tuple((xml, one) for xml in _XML) for one in _PICTURES)
 _MAIN = b"ImageSets/Main/"
 _SUFFIXES = (b".jpg", b".jpeg", b".png", b".JPG", b".JPEG", b".PNG", b".bmp", b".webp")
@@ -89,7 +90,8 @@ class Voc:
         return "" if self._lists.lists else split_above(raw)
 
     def _has_picture(self, xml: bytes) -> bool:
-        places = [moved(xml, pairs) for pairs in _TO_PICTURE]
+        flat = xml.replace(_NESTED + b"/", b"xmls/", 1)
+        places = [moved(raw, pairs) for pairs in _TO_PICTURE for raw in {xml, flat}]
         return any(self._partners.has_picture(stem(raw)) for raw in (*places, xml) if raw)
 
     def _find(self, _names: Names, text: str, beside: bytes) -> Named:

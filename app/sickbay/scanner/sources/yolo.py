@@ -130,6 +130,7 @@ class Yolo:
                     self._folders.append((folder, split))
                 else:
                     self._tell_missing(split, places[0])
+        self._tell_shared()
         return lists
 
     def _folder(self, places: Sequence[bytes]) -> bytes | None:
@@ -139,13 +140,28 @@ class Yolo:
                 return raw + b"/" if raw else raw
         return None
 
+    def _tell_shared(self) -> None:
+        """Tell folders that training shares with another split: loaders read what lies below."""
+        trained = [folder for folder, split in self._folders if split == "train"]
+        for folder, split in self._folders:
+            for ours in () if split == "train" else trained:
+                if ours.startswith(folder) or folder.startswith(ours):
+                    names = [
+                        repr(SamplePath(raw.rstrip(b"/")).text or ".") for raw in (ours, folder)
+                    ]
+                    where = names[0] if ours == folder else " and ".join(names)
+                    message = f"train and {split} share pictures: both read {where}."
+                    self._tell("set.split-leak", message, split)
+
     def _tell_missing(self, split: str, raw: bytes) -> None:
-        if split == "test" or self._yaml.raw is None:  # exports name a test split that they lack
-            return
-        shown, missing = SamplePath(self._yaml.raw).text, SamplePath(raw).text
-        message = f"There is no folder or list {missing!r} for {split}."
-        finding = Finding.of("file.missing", shown, message, split)
-        self._noted.setdefault(self._yaml.raw, []).append(finding)
+        if split != "test":  # exports name a test split that they lack
+            message = f"There is no folder or list {SamplePath(raw).text!r} for {split}."
+            self._tell("file.missing", message, split)
+
+    def _tell(self, code: str, message: str, split: str) -> None:
+        if self._yaml.raw is not None:
+            finding = Finding.of(code, SamplePath(self._yaml.raw).text, message, split)
+            self._noted.setdefault(self._yaml.raw, []).append(finding)
 
 
 def read(tree: Tree, _policy: Policy) -> Yolo:

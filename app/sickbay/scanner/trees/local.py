@@ -47,7 +47,7 @@ class LocalTree:
             with os.scandir(below(self._top, folder)) as entries:
                 for entry in entries:
                     if not entry.name.startswith(b"."):
-                        yield entry.name, entry.is_dir()
+                        yield entry.name, _is_folder(entry)
         except OSError:
             return
 
@@ -86,3 +86,11 @@ class LocalTree:
             raise BadInput(f"{root!r} is a file; give the folder that holds the samples.") from None
         except OSError as error:
             raise BadInput(f"The folder {root!r} cannot be read: {error.strerror}.") from None
+
+
+def _is_folder(entry: os.DirEntry[bytes]) -> bool:
+    """Whether it is a folder; a link to itself is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False

@@ -17,7 +17,7 @@ from sickbay.contract.paths import MAX_PATH_BYTES
 from sickbay.scanner.trees import Entry, Key, Skipped, What
 from sickbay.scanner.trees.fetching import Remote
 from sickbay.scanner.trees.store import Store, said
-from sickbay.scanner.trees.walk import unreadable_folder, unwanted
+from sickbay.scanner.trees.walk import depth_first, unreadable_folder, unwanted
 
 TOO_LONG = "path too long"
 _TAGS = ("ETag", "etag", "md5Hash", "checksum")
@@ -55,16 +55,9 @@ class RemoteTree:
 
     def entries(self) -> Iterator[Entry | Skipped]:
         """Yield everything below the root in ascending order of raw path."""
-        open_folders = [self._entries(b"")]
-        while open_folders:
-            item = next(open_folders[-1], None)
-            if item is None:
-                open_folders.pop()
-            elif item.raw[-1:] == b"/":
-                open_folders.append(self._entries(item.raw))
-            else:
-                self._latest = item if isinstance(item, Entry) else self._latest
-                yield item
+        for item in depth_first(self._entries):
+            self._latest = item if isinstance(item, Entry) else self._latest
+            yield item
 
     def _entries(self, folder: bytes) -> Iterator[Entry | Skipped]:
         try:

@@ -4,7 +4,7 @@ import hashlib
 import marshal
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from sickbay.contract.finding import Finding
@@ -47,6 +47,27 @@ def written(mtime: int, ctime: int) -> int:
     return mtime if ctime < mtime < ctime + _DAY else ctime
 
 
+def depth_first(
+    listed: Callable[[bytes], Iterator[Entry | Skipped]],
+) -> Iterator[Entry | Skipped]:
+    """Yield what lies in folders, and in folders of theirs, each where its name stands.
+
+    Without recursion: trees may be deeper than Python's stack.
+
+    Args:
+        listed: yields what is in one folder, in order; names of folders end with a slash.
+    """
+    open_folders = [listed(b"")]
+    while open_folders:
+        item = next(open_folders[-1], None)
+        if item is None:
+            open_folders.pop()
+        elif item.raw[-1:] == b"/":
+            open_folders.append(listed(item.raw))
+        else:
+            yield item
+
+
 @dataclass(slots=True)
 class Walk:
     """One walk over everything below a folder, into links that stay inside it."""
@@ -56,16 +77,8 @@ class Walk:
     linked: set[tuple[int, int]] = field(default_factory=set)
 
     def run(self) -> Iterator[Entry | Skipped]:
-        """Walk without recursion: trees may be deeper than Python's stack."""
-        open_folders = [self._entries(b"")]
-        while open_folders:
-            item = next(open_folders[-1], None)
-            if item is None:
-                open_folders.pop()
-            elif item.raw[-1:] == b"/":
-                open_folders.append(self._entries(item.raw))
-            else:
-                yield item
+        """Yield everything in ascending order of raw path."""
+        return depth_first(self._entries)
 
     def digest(self) -> tuple[bytes, int]:
         """Digest all names, keys and links; return with it when a file was last written to.

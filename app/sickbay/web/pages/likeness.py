@@ -66,7 +66,7 @@ def excerpt(kind: SampleKind, text: str | None, array: ArrayFacts | None) -> str
     if kind is SampleKind.ARRAY and array is not None:
         shape = "" if array.shape is None else _TIMES.join(map(str, array.shape)) or _("one number")
         return " ".join(part for part in (array.dtype or "", shape) if part)
-    return text or ""
+    return text if text and text.strip() else ""
 
 
 def captions(sample: SampleView) -> tuple[str, str]:

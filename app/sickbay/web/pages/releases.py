@@ -17,6 +17,7 @@ from sickbay.releases import find
 from sickbay.releases.counts import Counts, count
 from sickbay.releases.find import FileView, ReleaseView
 from sickbay.releases.make import make
+from sickbay.releases.warnings import blocking_files
 from sickbay.web.identity import Reviewer, Viewer, Who
 from sickbay.web.pages import balance
 from sickbay.web.pages.address import Address
@@ -42,6 +43,8 @@ class ReleasesPage:
     releases: tuple[ReleaseView, ...]
     asking: bool
     problem: str
+    blocking_files: int
+    """Blocking findings of files that are no samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,7 @@ def _list(
             releases=tuple(find.releases(session, name)),
             asking=asking,
             problem=problem,
+            blocking_files=blocking_files(session, entered.card.id),
         )
     status = HTTPStatus.CONFLICT if problem or asking else HTTPStatus.OK
     return page(request, "release/releases.html", shown, status)

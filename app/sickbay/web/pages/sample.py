@@ -207,7 +207,8 @@ def _decided(sample: SampleView, history: tuple[Told, ...]) -> Told | None:
 def _acts(sample: SampleView) -> tuple[words.ActView, ...]:
     if sample.status is Status.CLEAN:
         return (words.HOLD, words.LEAVE_OUT)
-    refused = words.refusals(sample.allowed, sample.unsafe)
+    file = None if sample.row is None else sample.row.file
+    refused = words.refusals(sample.allowed, sample.unsafe, file)
     offered = (words.KEEP, words.REPLACE, words.LEAVE_OUT)
     return tuple(words.with_refusal(act, refused.get(act.action, "")) for act in offered)
 

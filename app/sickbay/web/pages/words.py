@@ -75,12 +75,15 @@ def in_history(action: Action) -> str:
     }[action]
 
 
-def refusals(allowed: frozenset[Action], unsafe: str | None) -> dict[Action, str]:
-    """Say for each act a held sample does not allow why that is."""
+def refusals(
+    allowed: frozenset[Action], unsafe: str | None, file: str | None = None
+) -> dict[Action, str]:
+    """Say for each act a held sample does not allow why that is; ``file`` is a row's own."""
     why = unsafe or _("Its bytes cannot be read.")
+    mend = why if file is None else _("Correct it in %s, then scan again.") % file
     advice = {
         Action.APPROVE: _("It cannot be kept as it is. %s") % why,
-        Action.REPAIR: _("It cannot be replaced. %s") % why,
+        Action.REPAIR: _("It cannot be replaced. %s") % mend,
     }
     return {action: sentence for action, sentence in advice.items() if action not in allowed}
 

@@ -68,10 +68,17 @@ def test_a_class_that_a_split_lacks_is_named() -> None:
     noted.add("unlabelled/a.jpg")
     assert set_findings(noted) == [
         ("set.class-missing", "1 class of the set has no sample in train: f."),
-        ("set.class-missing", "4 classes of the set have no sample in val: c, d, e, …."),
+        ("set.class-missing", "4 classes of the set have no sample in val: c, d, e and others."),
     ]
     (_, val) = noted.of_the_set()
     assert val.detail == {"split": "val", "count": 4, "classes": ["c", "d", "e", "f"]}
+
+
+def test_samples_without_a_split_lack_no_class() -> None:
+    noted = Noted()
+    for path, label in (("train/a.jpg", "x"), ("val/b.jpg", "x"), ("c.jpg", "y")):
+        noted.add(path, label=label)
+    assert set_findings(noted) == []
 
 
 def test_more_than_ten_missing_classes_are_counted() -> None:

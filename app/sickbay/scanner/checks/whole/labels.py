@@ -44,19 +44,21 @@ def too_many(counts: LabelCounts) -> Finding | None:
 def class_missing(table: Mapping[str, Mapping[str, int]]) -> list[Finding]:
     """Name the classes that stand in another split but not in this one, one finding a split.
 
-    Only splits with labels are looked at; a test split without any says nothing of classes.
+    Only splits with labels are looked at; a test split without any says nothing of classes, nor do
+    samples that no split has.
     """
-    if len(table) < 2:  # noqa: PLR2004 (splits)
+    splits = sorted(split for split in table if split)
+    if len(splits) < 2:  # noqa: PLR2004 (splits)
         return []
-    classes = set().union(*table.values())
-    absent = {split: sorted(classes.difference(table[split])) for split in sorted(table)}
+    classes = set().union(*(table[split] for split in splits))
+    absent = {split: sorted(classes.difference(table[split])) for split in splits}
     return [_missing(split, names) for split, names in absent.items() if names]
 
 
 def _missing(split: str, names: Sequence[str]) -> Finding:
     shown = [name[:_LONGEST] for name in names[:_NAMED]]
-    listed = ", ".join(shown[:3]) + (", …" if len(names) > 3 else "")  # noqa: PLR2004 (three named)
+    listed = ", ".join(shown[:3]) + (" and others" if len(names) > 3 else "")  # noqa: PLR2004 (three named)
     some = "class of the set has" if len(names) == 1 else "classes of the set have"
-    message = f"{len(names):,} {some} no sample in {split or 'the samples without a split'}"
+    message = f"{len(names):,} {some} no sample in {split}"
     detail = {"split": split, "count": len(names), "classes": shown}
     return Finding.of("set.class-missing", "", f"{message}: {listed}.", None, **detail)

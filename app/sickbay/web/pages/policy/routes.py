@@ -10,6 +10,7 @@ from sickbay.contract.errors import BadInput, Conflict
 from sickbay.contract.policy import Policy
 from sickbay.quarantine import data_sets, policies
 from sickbay.web.identity import Reviewer, Viewer
+from sickbay.web.language import _
 from sickbay.web.pages.form import Form
 from sickbay.web.pages.policy import reading
 from sickbay.web.pages.policy.views import policy_page
@@ -50,6 +51,7 @@ def change(
         status = (
             HTTPStatus.CONFLICT if isinstance(error, Conflict) else HTTPStatus.UNPROCESSABLE_ENTITY
         )
+        sentence = error.sentence if status is not HTTPStatus.CONFLICT else _lost(error.sentence)
         chosen = {code: form.one(f"severity-{code}") for code in DEFECTS}
         with site.database.reading() as session:
             shown = policy_page(
@@ -58,7 +60,13 @@ def change(
                 name,
                 fields=reading.typed(fields),
                 chosen=chosen,
-                problem=error.sentence,
+                problem=sentence,
             )
         return page(request, "policy/policy.html", shown, status_code=status)
     return RedirectResponse(f"/datasets/{name}/policy", HTTPStatus.SEE_OTHER)
+
+
+def _lost(sentence: str) -> str:
+    """Say beside a conflict whose values the form holds, and what saving it once more does."""
+    more = _("Below is what you typed; to save it now replaces that change, told under Changes.")
+    return f"{sentence} {more}"

@@ -25,9 +25,7 @@ LABELS: dict[str, Words] = {
 }
 LIMITS: dict[str, Words] = {
     "max_tokens": Words(
-        _("Longest text"),
-        _("In tokens of the scan's tokenizer; words where it has none."),
-        "tokens",
+        _("Longest text in tokens"), _("Of the scan's tokenizer; words where it has none.")
     ),
     "max_characters": Words(_("Longest text in characters"), ""),
     "expect_shape": Words(
