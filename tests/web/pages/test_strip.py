@@ -40,7 +40,7 @@ def trainer(desk: Desk) -> Trainer:
     return made
 
 
-def strip(desk: Desk, trainer: Trainer, **query: object) -> str:
+def strip(desk: Desk, trainer: Trainer, **query: str | int) -> str:
     asked = {"attempt": 1, "step": 7, **query}
     return desk.client.get(f"/runs/{trainer.run}/samples", params=asked, headers=PAGE).text
 
