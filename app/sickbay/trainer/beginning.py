@@ -92,7 +92,8 @@ def _truth(value: Any) -> bool:
 
 def _folder(path: Any) -> str | None:
     with suppress(TypeError):
-        return os.fsdecode(path) if path is not None else None
+        # Absolute at once: jobs change their folder later, and paths are compared with it.
+        return os.path.abspath(os.fsdecode(path)) if path is not None else None  # noqa: PTH100
     complaints.once("root", "root is no path; paths of samples are sent whole.")
     return None
 
