@@ -21,6 +21,8 @@ from sickbay.contract.event import (
     Level,
     Points,
 )
+from sickbay.contract.manifest import IN_ID, VERSION
+from sickbay.contract.version import COUNTS, FileEntry, Version
 
 
 def test_what_is_logged_arrives_once_and_in_order(online: Ward, kit: Path) -> None:
@@ -36,6 +38,33 @@ def test_what_is_logged_arrives_once_and_in_order(online: Ward, kit: Path) -> No
     assert online.of(Finish) == [Finish(Ending.FINISHED, 3000, {})]
     assert not list(kit.iterdir())
     assert not online.rejected
+
+
+def test_a_root_that_a_release_was_pulled_to_says_which_one_is_trained_on(
+    online: Ward, tmp_path: Path
+) -> None:
+    made = pulled(tmp_path, "cells")
+    sickbay.init("says nothing", root=tmp_path).finish()
+    sickbay.init("agrees", dataset="cells", root=tmp_path).finish()
+    sickbay.init("another", dataset="moons", root=tmp_path).finish()
+    sickbay.init("knows better", release="ab", root=tmp_path).finish()
+    (tmp_path / VERSION).write_bytes(b"{}")
+    sickbay.init("not one", root=tmp_path).finish()
+    assert [(opening.dataset, opening.release) for opening in online.openings] == [
+        ("cells", made),
+        ("cells", made),
+        ("moons", None),
+        (None, "ab"),
+        (None, None),
+    ]
+
+
+def pulled(folder: Path, name: str) -> str:
+    """Write what names a release in the folder it was pulled to; return its digest."""
+    files = tuple(FileEntry(name, "0" * 64, 0) for name in IN_ID)
+    made = Version(name=name, counts=dict.fromkeys(COUNTS, 0), files=files)
+    (folder / VERSION).write_bytes(made.to_bytes())
+    return made.digest
 
 
 def test_points_travel_as_columns(online: Ward) -> None:

@@ -67,8 +67,8 @@ def init(
 
     Args:
         name: the run's name; the script's where it is not said.
-        dataset: the data set's name.
-        release: digest of the release that is trained on.
+        dataset: the data set's name; that of the root where a release was pulled to it.
+        release: digest of the release that is trained on; else the root's own, likewise.
         config: a mapping, namespace or dataclass; settings named like secrets are hidden.
         root: the data set's root: paths of samples are sent relative to it.
         resume: whether this goes on from a checkpoint of an earlier attempt.

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sickbay.client.metadata import version
+from sickbay.contract.errors import SickbayError
 from sickbay.contract.event import MAX_FACTS, MAX_NAME, MAX_TITLE, About, Facts
 from sickbay.contract.opening import Opening
 from sickbay.trainer import complaints, launch
@@ -34,11 +36,11 @@ def begin(
     place = read()
     if place.mode is Mode.DISABLED or _imported_by_a_worker():
         return Run(None)
+    folder = _folder(root)
     opening = _opening(place, _text(name) or _script())
     opening = dataclasses.replace(
         opening,
-        dataset=_text(dataset),
-        release=_text(release),
+        **_trained_on(_text(dataset), _text(release), folder),
         resume=_truth(resume),
         config=plain(config, MAX_FACTS) if config is not None else {},
     )
@@ -49,7 +51,7 @@ def begin(
         reporter.put(Facts(About.ENVIRONMENT, plain(facts, MAX_FACTS)))
 
     reporter.environment = describe(found, whole=place.rank.rank == 0)
-    return Run(reporter, _folder(root))
+    return Run(reporter, folder)
 
 
 def _opening(place: Surroundings, name: str) -> Opening:
@@ -96,6 +98,17 @@ def _folder(path: Any) -> str | None:
         return os.path.abspath(os.fsdecode(path)) if path is not None else None  # noqa: PTH100
     complaints.once("root", "root is no path; paths of samples are sent whole.")
     return None
+
+
+def _trained_on(
+    dataset: str | None, release: str | None, folder: str | None
+) -> dict[str, str | None]:
+    """Return what was said of the data; a release that was pulled says of itself what was not."""
+    with suppress(OSError, ValueError, SickbayError):
+        pulled = version(Path(folder)) if folder is not None and release is None else None
+        if pulled is not None and dataset in {None, pulled.name}:
+            return {"dataset": pulled.name, "release": pulled.digest}
+    return {"dataset": dataset, "release": release}
 
 
 def _imported_by_a_worker() -> bool:
