@@ -37,10 +37,12 @@ def begin(
     if place.mode is Mode.DISABLED or _imported_by_a_worker():
         return Run(None)
     folder = _folder(root)
+    data_set, digest = _trained_on(_text(dataset), _text(release), folder)
     opening = _opening(place, _text(name) or _script())
     opening = dataclasses.replace(
         opening,
-        **_trained_on(_text(dataset), _text(release), folder),
+        dataset=data_set,
+        release=digest,
         resume=_truth(resume),
         config=plain(config, MAX_FACTS) if config is not None else {},
     )
@@ -102,13 +104,13 @@ def _folder(path: Any) -> str | None:
 
 def _trained_on(
     dataset: str | None, release: str | None, folder: str | None
-) -> dict[str, str | None]:
+) -> tuple[str | None, str | None]:
     """Return what was said of the data; a release that was pulled says of itself what was not."""
     with suppress(OSError, ValueError, SickbayError):
         pulled = version(Path(folder)) if folder is not None and release is None else None
         if pulled is not None and dataset in {None, pulled.name}:
-            return {"dataset": pulled.name, "release": pulled.digest}
-    return {"dataset": dataset, "release": release}
+            return pulled.name, pulled.digest
+    return dataset, release
 
 
 def _imported_by_a_worker() -> bool:
