@@ -34,6 +34,7 @@ from sickbay.quarantine.queue.sample import SampleView, view
 from sickbay.quarantine.tables import Action, Sample, Source, Status, Tally
 from sickbay.quarantine.tally import counts
 from sickbay.runs.samples import find
+from sickbay.runs.samples.seen import seen
 from sickbay.runs.samples.suspects import MOST_BLAMED
 
 REF = "0123456789abcdef"
@@ -124,6 +125,85 @@ def test_ranks_are_told_apart_and_of_nothing_nothing_is_known(
             find.of_step(session, trainer.run, 2, 7)
 
 
+def told_at(database: Database, trainer: Trainer, step: int, rank: int | None = None) -> list[str]:
+    with database.reading() as session:
+        found = find.of_step(session, trainer.run, 1, step, rank)
+    assert found.total == len(found.samples)
+    return [one.path for one in found.samples]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_of_a_step_that_is_told_again_what_was_told_last_counts(
+    database: Database, trainer: Trainer, *, apart: bool
+) -> None:
+    """Whether both tellings come in one event or in two, and however other steps lie around."""
+    columns = Batches(
+        array("q", [7, 9, 7]),
+        array("q", [2, 1, 1]),
+        array("q", [0, 1, 2, 3]),
+        tuple(Used(path) for path in PATHS),
+    )
+    trainer.log(*(used({7: [0, 1]}), used({9: [2]}), used({7: [3]})) if apart else (columns,))
+    trainer.log(used({1: [4], 99: [4]}))
+    assert told_at(database, trainer, 7) == [PATHS[3]]
+    assert told_at(database, trainer, 9) == [PATHS[2]]
+
+
+def test_of_ranges_that_overlap_the_one_with_the_nearest_step_counts(
+    database: Database, trainer: Trainer
+) -> None:
+    trainer.log(used({40: [0], 70: [1]}), used({10: [2], 90: [3]}), used({52: [4]}))
+    assert told_at(database, trainer, 50) == [PATHS[4]]
+    assert told_at(database, trainer, 88) == [PATHS[3]]
+    assert told_at(database, trainer, 70) == [PATHS[1]]
+
+
+def test_a_failure_shows_whom_it_names_although_their_batch_never_came(
+    database: Database, trainer: Trainer
+) -> None:
+    trainer.log(used({6: [0, 1]}), failure("bad", step=7, samples=(Used(PATHS[4]),)))
+    with database.reading() as session:
+        found = find.of_step(session, trainer.run, 1, 7)
+        before = find.of_step(session, trainer.run, 1, 6)
+    assert [(one.path, one.blamed) for one in found.samples] == [(PATHS[4], True)]
+    assert (found.step, before.step, len(before.samples)) == (7, 6, 2)
+
+
+def test_whom_a_verdict_blames_comes_before_what_its_batch_lost_with_it(
+    database: Database, trainer: Trainer
+) -> None:
+    """A normalised batch is NaN as a whole; the verdict knows which sample made it so."""
+    nan = tuple(Used(path, loss=math.nan) for path in PATHS[:3])
+    trainer.log(used({7: [0, 1, 2]}, [math.nan] * 3), used({8: [3]}))
+    trainer.log(failure("", what=FailureKind.NON_FINITE_LOSS, ref=REF, step=7, samples=nan))
+    trainer.log(Verdict(REF, Outcome.REPRODUCED_ALONE, (Used(PATHS[2], loss=math.inf),)))
+    with database.reading() as session:
+        found = find.of_step(session, trainer.run, 1, 7)
+        other = find.of_step(session, trainer.run, 1, 8)
+    assert [(one.path, str(one.loss), one.blamed) for one in found.samples] == [
+        (PATHS[2], "inf", True),
+        (PATHS[0], "nan", False),
+        (PATHS[1], "nan", False),
+    ]
+    assert found.outcome is Outcome.REPRODUCED_ALONE
+    assert (other.outcome, other.samples[0].loss) == (None, None)
+
+
+def test_a_failure_leads_to_the_rank_that_failed_and_others_stay_clear_of_it(
+    database: Database, trainer: Trainer
+) -> None:
+    other = Trainer(database, dataset=NAME, rank=1)
+    trainer.log(used({7: [0]}), failure("", what=FailureKind.NON_FINITE_LOSS, step=7))
+    other.log(used({7: [1, 2]}))
+    spike(other, Used(PATHS[1]), Used(PATHS[2]))
+    other.log(Verdict(REF, Outcome.NOT_REPRODUCED))
+    with database.reading() as session:
+        failed = find.of_step(session, trainer.run, 1, 7)
+        clear = find.of_step(session, trainer.run, 1, 7, 0)
+    assert (failed.rank, failed.outcome, failed.ranks) == (1, Outcome.NOT_REPRODUCED, (0, 1))
+    assert (clear.rank, clear.outcome, len(clear.samples)) == (0, None, 1)
+
+
 def test_a_failure_that_names_one_sample_holds_it_with_the_evidence(
     database: Database, trainer: Trainer
 ) -> None:
@@ -162,8 +242,8 @@ def test_a_verdict_holds_whom_it_blames_and_nobody_where_it_clears_the_data(
     statuses = [status_of(database, path) for path in PATHS]
     assert statuses.count(Status.HELD) == (MOST_BLAMED if held else 0)
     with database.reading() as session:
-        seen = find.seen(session, the_sample(database, PATHS[0]).id)
-    assert [(one.what, one.step, one.outcome) for one in seen] == [("loss-spike", 7, outcome)]
+        found = seen(session, the_sample(database, PATHS[0]).id)
+    assert [(one.what, one.step, one.outcome) for one in found] == [("loss-spike", 7, outcome)]
     assert tally_is_right(database)
 
 

@@ -3,16 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import case, exists, func, select
 from sqlalchemy.orm import Session
 
-from sickbay.runs.failures.tables import Failure, FailureGroup
+from sickbay.runs.failures.tables import Failure, FailureGroup, FailureSample
 from sickbay.runs.tables import Run
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Failures of one group at one step: the lowest rank of them, and how many there are."""
+    """Failures of one group at one step, and how many there are.
+
+    ``rank`` is the lowest that names samples, else the lowest: a rank that only stopped with the
+    others leads to nobody.
+    """
 
     attempt: int
     step: int
@@ -27,8 +31,10 @@ def marks(
 ) -> list[Mark]:
     """Return a run's failures that have a step, by attempt and step."""
     own = (Failure.attempt, Failure.step, FailureGroup.what, FailureGroup.id)
+    has_samples = exists().where(FailureSample.failure_id == Failure.id)
+    named = case((has_samples, Failure.rank), else_=None)
     query = (
-        select(*own, func.min(Failure.rank), func.count())
+        select(*own, func.coalesce(func.min(named), func.min(Failure.rank)), func.count())
         .join(FailureGroup, FailureGroup.id == Failure.group_id)
         .join(Run, Run.id == FailureGroup.run_id)
         .where(Run.key == run, Failure.step.is_not(None))

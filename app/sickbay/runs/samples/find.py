@@ -1,29 +1,31 @@
-"""The samples of a step, and the steps of a sample."""
+"""The samples of a step: what its batch held, what failures and verdicts say of them."""
 
 import json
 import math
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sickbay.contract.blame import Batches, Outcome
+from sickbay.contract.blame import Outcome
+from sickbay.contract.blame import Sample as Told
 from sickbay.contract.errors import NotFound
+from sickbay.contract.event import Failure as FailureBody
 from sickbay.contract.event_batch import from_json
 from sickbay.contract.paths import SamplePath, from_record
 from sickbay.quarantine.tables import DataSet, Sample, Status
-from sickbay.runs.failures.tables import Failure, FailureGroup, FailureSample
-from sickbay.runs.samples.tables import FailureVerdict, UsedSamples
+from sickbay.runs.failures.tables import Failure
+from sickbay.runs.samples import used
+from sickbay.runs.samples.tables import FailureVerdict
+from sickbay.runs.samples.used import UsedStep
 from sickbay.runs.tables import Attempt, Run
 
 MOST_SHOWN = 256
 """Samples of one step, those of highest loss."""
-MOST_SEEN = 50
-"""Failures that a sample's page lists."""
+MOST_FAILURES = 20
+"""Failures of one step that are read for what they say of its samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class StepSample:
     thumbnail: str | None
     worst_code: str | None
     blamed: bool
+    """By a verdict, or by a failure that names it alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,10 @@ class StepSamples:
     """What one step of one rank used; ``step`` is the one nearest to what was asked for.
 
     Attributes:
-        samples: highest loss first, NaN before all; the first of ``total``.
+        samples: those blamed first, then by loss, NaN before all; the first of ``total``.
         outcome: what a verdict on a failure at this step says, where there is one.
         data_set: the data set that the samples are in, where it is known here.
+        ranks: those that may have told of this step.
     """
 
     attempt: int
@@ -57,93 +61,128 @@ class StepSamples:
     total: int
     outcome: Outcome | None
     data_set: str | None
+    ranks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A failure whose batch a sample was in."""
+class _Blame:
+    """What failures of a step, and the newest verdict on one, say of its samples."""
 
-    run: str
-    run_name: str
-    attempt: int
-    rank: int
-    step: int | None
-    what: str
-    loss: float | None
-    outcome: Outcome | None
-    group_id: int
-    at: datetime
+    rank: int | None = None
+    losses: Mapping[SamplePath, float | None] | None = None
+    named: frozenset[SamplePath] = frozenset()
+    outcome: Outcome | None = None
 
 
 def of_step(
     session: Session, run: str, attempt: int, step: int, rank: int | None = None
 ) -> StepSamples:
-    """Return what a step used, or the recorded step nearest to it.
+    """Return what a step used, or the told step nearest to it.
 
-    Without a rank, the first that recorded that step.
+    What a failure at this step names belongs to it, whether or not its batch ever arrived.
+    Without a rank, the one that failed there, else the first that told of the step.
 
     Raises:
-        NotFound: no such run or attempt, or nothing was recorded of it.
+        NotFound: no such run or attempt, or nothing was told of it.
     """
     found = session.scalar(
         select(Attempt)
         .join(Run, Run.id == Attempt.run_id)
         .where(Run.key == run, Attempt.number == attempt)
     )
-    row = None if found is None else _nearest(session, found.id, step, rank)
-    if found is None or row is None:
-        raise NotFound("Which samples this run used was not recorded; a watched step tells.")
-    body = _batches(row.body)
-    place = min(range(len(body.steps)), key=lambda at: (abs(body.steps[at] - step), body.steps[at]))
-    return _view(session, found, row.rank, body, place)
+    if found is not None:
+        blame = _blame(session, found.id, step, rank)
+        chosen = blame.rank if rank is None else rank
+        near = used.nearest(session, found.id, step, chosen)
+        if blame.losses:
+            return _view(session, found, _with_named(near, step, blame), blame)
+        if near is not None:
+            same = near.step == step
+            told = blame if same else _blame(session, found.id, near.step, near.rank)
+            return _view(session, found, near, told)
+    raise NotFound("Which samples this run used was not recorded; a watched step tells.")
 
 
-def _nearest(session: Session, attempt_id: int, step: int, rank: int | None) -> Any:
-    """Return the row whose steps lie nearest."""
-    distance = case(
-        (UsedSamples.first_step > step, UsedSamples.first_step - step),
-        (UsedSamples.last_step < step, step - UsedSamples.last_step),
-        else_=0,
+def _with_named(near: UsedStep | None, step: int, blame: _Blame) -> UsedStep:
+    """Add what failures know to what the step used; where nothing else was told, it is all."""
+    known = dict(blame.losses or {})
+    same = near is not None and near.step == step and near.rank == blame.rank
+    batch = near.samples if near is not None and same else ()
+    merged = [(path, _known(loss, known.pop(path, None))) for path, loss in batch]
+    return UsedStep(blame.rank or 0, step, (*merged, *known.items()))
+
+
+def _known(loss: float | None, told: float | None) -> float | None:
+    return loss if told is None else told
+
+
+def _blame(session: Session, attempt_id: int, step: int, rank: int | None) -> _Blame:
+    """Read the failures of a step; of several ranks, the first whose failure names samples."""
+    query = select(Failure.rank, Failure.ref, Failure.event).where(
+        Failure.attempt_id == attempt_id, Failure.step == step
     )
-    query = select(UsedSamples.rank, UsedSamples.body).where(UsedSamples.attempt_id == attempt_id)
     if rank is not None:
-        query = query.where(UsedSamples.rank == rank)
-    ordered = query.order_by(distance, UsedSamples.rank, UsedSamples.id.desc()).limit(1)
-    return session.execute(ordered).first()
+        query = query.where(Failure.rank == rank)
+    rows = session.execute(query.order_by(Failure.rank, Failure.id).limit(MOST_FAILURES)).all()
+    named = [(row.rank, row.ref, _samples_in(row.event)) for row in rows]
+    own = next((one for one, _, samples in named if samples), None)
+    of_rank = [(ref, samples) for one, ref, samples in named if one == own]
+    if not of_rank:
+        return _Blame()
+    verdict = _verdict(session, attempt_id, [ref for ref, _ in of_rank if ref])
+    alone = [samples[0] for _, samples in of_rank if len(samples) == 1]
+    blamed = _by_path([*alone, *(verdict[1] if verdict else ())])
+    batches = _by_path(one for _, samples in of_rank for one in samples)
+    losses = {path: _known(loss, blamed.get(path)) for path, loss in batches.items()}
+    return _Blame(own, blamed | losses, frozenset(blamed), verdict[0] if verdict else None)
 
 
-def _batches(packed: bytes) -> Batches:
-    body = from_json(json.loads(zlib.decompress(packed))).body
-    if not isinstance(body, Batches):
-        raise TypeError("A row of used samples holds another event.")
-    return body
+def _by_path(samples: Iterable[Told]) -> dict[SamplePath, float | None]:
+    """Return samples with their losses; of one that is told twice, the last loss known."""
+    found: dict[SamplePath, float | None] = {}
+    for one in samples:
+        path = from_record(one.path, one.path_bytes)
+        found[path] = _known(found.get(path), one.loss)
+    return found
 
 
-def _used(body: Batches, place: int) -> Iterator[tuple[SamplePath, float | None]]:
-    start = sum(body.counts[:place])
-    for at in range(start, start + body.counts[place]):
-        one = body.paths[body.samples[at]]
-        loss = body.losses[at] if body.losses else None
-        yield from_record(one.path, one.path_bytes), loss
+def _samples_in(line: bytes) -> tuple[Told, ...]:
+    body = from_json(json.loads(line)).body
+    return body.samples if isinstance(body, FailureBody) else ()
 
 
-def _view(session: Session, attempt: Attempt, rank: int, body: Batches, place: int) -> StepSamples:
-    step = body.steps[place]
-    used = sorted(_used(body, place), key=_highest_first)
-    shown = used[:MOST_SHOWN]
-    outcome, blamed = _verdict_at(session, attempt.id, step)
+def _verdict(
+    session: Session, attempt_id: int, refs: Sequence[str]
+) -> tuple[Outcome, tuple[Told, ...]] | None:
+    """Return the newest verdict on any of these failures, and whom it blames."""
+    row = session.execute(
+        select(FailureVerdict.outcome, FailureVerdict.event)
+        .where(FailureVerdict.attempt_id == attempt_id, FailureVerdict.ref.in_(refs))
+        .order_by(FailureVerdict.id.desc())
+        .limit(1)
+    ).first()
+    if row is None:
+        return None
+    body: Any = from_json(json.loads(row.event)).body
+    return Outcome(row.outcome), tuple(body.samples)
+
+
+def _view(session: Session, attempt: Attempt, found: UsedStep, blame: _Blame) -> StepSamples:
+    ordered = sorted(found.samples, key=lambda one: (one[0] not in blame.named, *_highest(one)))
+    shown = ordered[:MOST_SHOWN]
     rows = _rows(session, attempt.data_set_id, [path.raw for path, _ in shown])
     return StepSamples(
         attempt=attempt.number,
-        rank=rank,
-        step=step,
+        rank=found.rank,
+        step=found.step,
         samples=tuple(
-            _sample(path, loss, rows.get(path.raw), blamed=path.raw in blamed)
+            _sample(path, loss, rows.get(path.raw), blamed=path in blame.named)
             for path, loss in shown
         ),
-        total=len(used),
-        outcome=outcome,
+        total=len(ordered),
+        outcome=blame.outcome,
         data_set=_name(session, attempt.data_set_id),
+        ranks=used.ranks(session, attempt.id, found.step),
     )
 
 
@@ -152,8 +191,8 @@ def _name(session: Session, data_set_id: int | None) -> str | None:
     return None if found is None else found.name
 
 
-def _highest_first(used: tuple[SamplePath, float | None]) -> tuple[bool, float, bytes]:
-    path, loss = used
+def _highest(one: tuple[SamplePath, float | None]) -> tuple[bool, float, bytes]:
+    path, loss = one
     if loss is None:
         return True, 0.0, path.raw
     return False, -math.inf if math.isnan(loss) else -loss, path.raw
@@ -188,92 +227,3 @@ def _rows(session: Session, data_set_id: int | None, raws: Sequence[bytes]) -> M
         )
     )
     return {row.raw_path: row for row in rows}
-
-
-def _verdict_at(
-    session: Session, attempt_id: int, step: int
-) -> tuple[Outcome | None, frozenset[bytes]]:
-    """Return the newest verdict on a failure at a step, and whom it blames."""
-    row = session.execute(
-        select(FailureVerdict.outcome, FailureVerdict.event)
-        .join(
-            Failure,
-            (Failure.attempt_id == FailureVerdict.attempt_id) & (Failure.ref == FailureVerdict.ref),
-        )
-        .where(FailureVerdict.attempt_id == attempt_id, Failure.step == step)
-        .order_by(FailureVerdict.id.desc())
-        .limit(1)
-    ).first()
-    if row is None:
-        return None, frozenset()
-    blamed = json.loads(row.event).get("samples", [])
-    raws = (from_record(one["path"], one.get("path_bytes")).raw for one in blamed)
-    return Outcome(row.outcome), frozenset(raws)
-
-
-def seen(session: Session, sample_id: int) -> list[Seen]:
-    """Return the failures whose batch a sample was in, newest first."""
-    rows = session.execute(
-        select(
-            Run.key,
-            Run.name,
-            Failure.attempt_id,
-            Failure.attempt,
-            Failure.rank,
-            Failure.step,
-            Failure.ref,
-            Failure.event,
-            Failure.time,
-            FailureGroup.id,
-            FailureGroup.what,
-            FailureSample.raw_path,
-        )
-        .join(Failure, Failure.id == FailureSample.failure_id)
-        .join(FailureGroup, FailureGroup.id == Failure.group_id)
-        .join(Run, Run.id == FailureGroup.run_id)
-        .where(FailureSample.sample_id == sample_id)
-        .order_by(Failure.time.desc(), Failure.id.desc())
-        .limit(MOST_SEEN)
-    ).all()
-    outcomes = _outcomes(session, {(row.attempt_id, row.ref) for row in rows if row.ref})
-    return [
-        Seen(
-            run=row.key,
-            run_name=row.name,
-            attempt=row.attempt,
-            rank=row.rank,
-            step=row.step,
-            what=row.what,
-            loss=_loss_in(row.event, row.raw_path),
-            outcome=outcomes.get((row.attempt_id, row.ref)),
-            group_id=row.id,
-            at=row.time,
-        )
-        for row in rows
-    ]
-
-
-def _outcomes(session: Session, keys: set[tuple[int, str]]) -> dict[tuple[int, str], Outcome]:
-    """Return the newest verdict on each failure."""
-    refs = {ref for _, ref in keys}
-    newest = (
-        select(func.max(FailureVerdict.id))
-        .where(FailureVerdict.ref.in_(refs))
-        .group_by(FailureVerdict.attempt_id, FailureVerdict.ref)
-    )
-    rows = session.execute(
-        select(FailureVerdict.attempt_id, FailureVerdict.ref, FailureVerdict.outcome).where(
-            FailureVerdict.id.in_(newest)
-        )
-    )
-    return {(row.attempt_id, row.ref): Outcome(row.outcome) for row in rows}
-
-
-def _loss_in(line: bytes, raw_path: bytes) -> float | None:
-    """Return the loss that a failure's event gives for one of its samples."""
-    body = from_json(json.loads(line)).body
-    for one in getattr(body, "samples", ()):
-        if from_record(one.path, one.path_bytes).raw == raw_path:
-            loss: float | None = one.loss
-            return loss
-    return None

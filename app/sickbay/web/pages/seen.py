@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from sickbay.contract.blame import Outcome
 from sickbay.contract.defects import DEFECTS
-from sickbay.runs.samples.find import Seen, seen
+from sickbay.runs.samples.seen import Seen, seen
 from sickbay.web.language import _
 from sickbay.web.pages.runs.drawing import number
 
@@ -36,7 +36,7 @@ def seen_views(session: Session, sample_id: int) -> tuple[SeenView, ...]:
 
 def _view(one: Seen) -> SeenView:
     entry = DEFECTS.get(f"training.{one.what}")
-    step = "" if one.step is None else f"?step={one.step}&attempt={one.attempt}"
+    step = "" if one.step is None else f"?step={one.step}&attempt={one.attempt}&rank={one.rank}"
     return SeenView(
         seen=one,
         what=one.what if entry is None else entry.code,
