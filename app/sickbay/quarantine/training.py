@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from sickbay.contract.defects import Severity, defect
@@ -20,7 +20,7 @@ from sickbay.quarantine.bulk import insert_rows, update_samples
 from sickbay.quarantine.decisions.moves import Deed, Step, move
 from sickbay.quarantine.decisions.standing import still_holds
 from sickbay.quarantine.decisions.subjects import Subject, subjects
-from sickbay.quarantine.tables import Action, Finding, Sample, Source
+from sickbay.quarantine.tables import Action, Finding, Sample, Source, Status
 from sickbay.quarantine.verdicts import after
 
 
@@ -149,3 +149,18 @@ def _facts(sample_id: int, pairs: Sequence[tuple[str, Severity]]) -> dict[str, A
         "worst_severity": severity,
         "findings": len(pairs),
     }
+
+
+def held_first(session: Session, data_set_id: int) -> int:
+    """Return how many of the held samples were in failures of training; the queue begins so."""
+    return (
+        session.scalar(
+            select(func.count()).where(
+                Sample.data_set_id == data_set_id,
+                Sample.gone.is_(False),
+                Sample.status == Status.HELD,
+                Sample.failures > 0,
+            )
+        )
+        or 0
+    )

@@ -5,8 +5,11 @@ from html.parser import HTMLParser
 
 from fastapi.testclient import TestClient
 from tests import scanned
+from tests.runs.sending import Trainer, failure
 from tests.web.pages.desk import PAGE, Desk, text_of
 
+from sickbay.contract.blame import Sample
+from sickbay.contract.event import FailureKind
 from sickbay.quarantine import data_sets
 
 
@@ -29,6 +32,17 @@ def test_the_overview_says_what_waits_and_the_scans_numbers_add_up(desk: Desk) -
     found, *parts = map(int, numbers.groups())
     assert found == sum(parts)
     assert parts[1] == scanned.HELD
+
+
+def test_the_overview_says_how_many_of_the_held_failed_in_training(desk: Desk) -> None:
+    assert "failures of training" not in text_of(desk.get())
+    trainer = Trainer(desk.database, dataset=scanned.NAME)
+    bad = tuple(Sample(path) for path in scanned.SOUND[:2])
+    kind = FailureKind.NON_FINITE_INPUT
+    trainer.log(*(failure("", what=kind, exception_type="", samples=(one,)) for one in bad))
+    assert "2 of them were in failures of training; they come first." in text_of(desk.get())
+    desk.decide(scanned.SOUND[0], "exclude")
+    assert "1 of them was in a failure of training; it comes first." in text_of(desk.get())
 
 
 def test_a_data_set_without_a_scan_says_which_command_to_run(desk: Desk) -> None:

@@ -16,6 +16,7 @@ from sickbay.quarantine.data_sets import DataSetCard, ScanCard
 from sickbay.quarantine.queue.facets import facets
 from sickbay.quarantine.queue.filters import Filter
 from sickbay.quarantine.tables import Status
+from sickbay.quarantine.training import held_first
 from sickbay.releases.counts import KEPT
 from sickbay.releases.find import ReleaseView, releases
 from sickbay.web.identity import Viewer, Who
@@ -99,6 +100,7 @@ class OverviewPage:
     release: ReleaseView | None
     training: Training
     whole: Whole | None
+    from_training: int
 
     @property
     def skipped_total(self) -> int:
@@ -154,6 +156,7 @@ def view(session: Session, me: Who, name: str, *, every_class: bool) -> Overview
         release=_last_release(session, name),
         training=training(session, name),
         whole=whole(session, card.id, every_class=every_class),
+        from_training=held_first(session, card.id) if card.held else 0,
     )
 
 
