@@ -8,7 +8,7 @@ from sickbay.contract.defects import DEFECTS, Defect, Severity, defect
 from sickbay.contract.errors import BadInput
 
 # What would stop or poison a training run, by whole families.
-BLOCKING = ("annotation", "label", "box", "decoder")
+BLOCKING = ("annotation", "label", "box", "decoder", "training")
 NOT_BLOCKING = {
     "file.name-collision",
     "image.unsupported",
