@@ -28,8 +28,11 @@ MOST_TO_FINISH = 30.0
 """Seconds that leaving may take while the server answers and there is much to send."""
 MOST_TO_FINISH_ALONE = 1.0
 """Seconds that leaving waits for what is not ready yet."""
+MOST_TO_SETTLE = 5.0
+"""Seconds that a rank which stops the training waits for what it told to arrive."""
 MOST_TO_WRITE = 5.0
 """Seconds that leaving waits for a disk that does not answer."""
+_LOOK = 0.02
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _living: "weakref.WeakSet[Reporter]" = weakref.WeakSet()
 
@@ -70,6 +73,23 @@ class Reporter:
         """Have what waits written at once."""
         if self._writer is not None:
             self._writer.hurry()
+
+    def settle(self, timeout: float) -> None:
+        """Wait until what was handed over has arrived, while the server answers, at most so long.
+
+        Where nothing is sent, until it is written.
+        """
+        writer, spool, sender = self._writer, self._spool, self._sender
+        if writer is None or spool is None:
+            return
+        end, turns = time.monotonic() + timeout, writer.turns
+        while time.monotonic() < end:
+            writer.hurry()
+            # A turn that was going on may have begun before the last was handed over.
+            written = writer.turns > turns + 1
+            if written and (sender is None or spool.empty or not sender.going):
+                return
+            time.sleep(_LOOK)
 
     def finish(self, ending: Ending, timeout: float) -> None:
         """Write and send what is left, within bounds; say where it is kept if that is not all."""

@@ -30,7 +30,7 @@ from sickbay.trainer.complaints import harmless
 from sickbay.trainer.failing import failure
 from sickbay.trainer.failing import samples as listed
 from sickbay.trainer.plain import plain, text
-from sickbay.trainer.reporter import MOST_TO_FINISH, Reporter
+from sickbay.trainer.reporter import MOST_TO_FINISH, MOST_TO_SETTLE, Reporter
 from sickbay.trainer.traced import witness
 from sickbay.trainer.tray import Tray
 
@@ -213,6 +213,12 @@ class Run:
         """Hand over what waits at once, without waiting until it is sent."""
         if self._reporter is not None:
             self._reporter.hurry()
+
+    @harmless(None)
+    def settle(self, timeout: float = MOST_TO_SETTLE) -> None:
+        """Wait at most so long until all told so far has arrived; not where nobody answers."""
+        if self._reporter is not None:
+            self._reporter.settle(seconds(timeout))
 
     @harmless(None)
     def finish(

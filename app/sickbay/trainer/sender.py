@@ -62,6 +62,11 @@ class Sender:
         """Begin to send."""
         self._thread.start()
 
+    @property
+    def going(self) -> bool:
+        """Whether it still sends, and the last request did not fail."""
+        return self._thread.is_alive() and not self._hurt
+
     def more(self) -> None:
         """There is something new in the spool."""
         self._wake.set()

@@ -25,7 +25,11 @@ _BREATH = 0.0005
 
 
 class Writer:
-    """Numbers events and writes them; all but ``hurry`` and ``stop`` is for its own thread."""
+    """Numbers events and writes them; all but ``hurry`` and ``stop`` is for its own thread.
+
+    Attributes:
+        turns: how many are done.
+    """
 
     def __init__(self, tray: Tray, spool: Spool, rank: int, written: Callable[[], None]) -> None:
         self._tray = tray
@@ -33,6 +37,7 @@ class Writer:
         self._rank = rank
         self._written = written
         self._seq = self._told = 0
+        self.turns = 0
         self._points = 0
         self._lost = 0
         self._later: list[Later] = []
@@ -79,6 +84,7 @@ class Writer:
         if self._seq > self._told:
             self._told = self._seq
             self._written()
+        self.turns += 1
 
     def _last_turn(self) -> None:
         self.turn()

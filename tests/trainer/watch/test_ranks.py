@@ -4,18 +4,20 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.trainer.ward import Ward
 
+from sickbay.contract.blame import Verdict
 from sickbay.contract.event import Failure
 
 pytest.importorskip("torch", reason="needs the extra trainer")
 
 _TRAINING = """
-import json, math, os, sys
+import json, math, os, sys, time
 from pathlib import Path
 import torch
 import torch.distributed as dist
@@ -29,12 +31,18 @@ dist.init_process_group(
     world_size=2,
 )
 rank, called = dist.get_rank(), []
-raising = ["raise"] if mode == "raise" else []
+raising = ["raise"] if mode in ("raise", "judge") else []
+
+def judge(anomaly):
+    if anomaly.here and mode == "judge":
+        time.sleep(3)  # as long as repeating a step of a large model takes
+        run.verdict(anomaly.ref, "not-reproduced")
+
 run = sickbay.init("ranks")
-watch = sickbay.Watch(run, check_interval=5, on_anomaly=[called.append, *raising], timeout=60)
+watch = sickbay.Watch(run, check_interval=5, on_anomaly=[called.append, judge, *raising], timeout=60)
 torch.manual_seed(0)
 model = torch.nn.Linear(4, 1)
-together = mode in ("share", "raise")
+together = mode in ("share", "raise", "judge")
 last, ended = -1, "well"
 try:
     for step in range(40):
@@ -81,9 +89,19 @@ def trained(mode: str, folder: Path) -> dict[int, Any]:
         )
         for rank in range(2)
     ]
+    if mode == "judge":
+        _end_all_with_the_first(ranks)
     for process in ranks:
         process.wait(timeout=240)
     return {int(path.stem): json.loads(path.read_text()) for path in folder.glob("?.json")}
+
+
+def _end_all_with_the_first(ranks: "list[subprocess.Popen[bytes]]") -> None:
+    """Do as a launcher does."""
+    while all(process.poll() is None for process in ranks):
+        time.sleep(0.01)
+    for process in ranks:
+        process.kill()
 
 
 def test_what_one_rank_finds_every_rank_knows_and_one_tells(online: Ward, tmp_path: Path) -> None:
@@ -102,6 +120,12 @@ def test_where_it_is_raised_all_ranks_stop_at_the_same_check(online: Ward, tmp_p
     wrote = trained("raise", tmp_path)
     assert [wrote[rank][:2] for rank in (0, 1)] == [["AnomalyFound", 13]] * 2
     assert [one.step for one in online.of(Failure) if one.ref] == [13]
+
+
+def test_no_rank_leaves_before_all_have_told_what_they_found(online: Ward, tmp_path: Path) -> None:
+    trained("judge", tmp_path)
+    (failure,) = [one for one in online.of(Failure) if one.ref]
+    assert [one.failure for one in online.of(Verdict)] == [failure.ref]
 
 
 @pytest.mark.parametrize("mode", ["leave", "throw", "die"])

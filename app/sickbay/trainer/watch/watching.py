@@ -171,6 +171,9 @@ class Watch:
         error = AnomalyFound(everybodys[0]) if self.raising and everybodys else None
         tell(self.run, everybodys, self.on_anomaly, error)
         if error is not None:
+            # A launcher ends all ranks once one has left: none leaves before all have told.
+            self.run.settle()
+            self._ranks.exchange(None)
             raise error
 
     @harmless(None)
