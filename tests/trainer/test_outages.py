@@ -1,6 +1,11 @@
 """The server is away, hangs, refuses or talks nonsense: training goes on and nothing is lost."""
 
 import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
 import time
 from pathlib import Path
 
@@ -8,7 +13,7 @@ import pytest
 from tests.trainer.ward import Ward
 
 import sickbay.trainer as sickbay
-from sickbay.contract.event import Finish
+from sickbay.contract.event import Facts, Finish
 
 
 def _until_asked(ward: Ward, times: int) -> None:
@@ -39,6 +44,53 @@ def test_after_an_outage_everything_is_there_once(online: Ward, kit: Path, mood:
     run.finish()
     assert online.points("loss") == [(step, float(step)) for step in range(3001)]
     assert len(online.of(Finish)) == 1
+    assert not list(kit.iterdir())
+
+
+def test_a_run_that_is_left_while_the_server_takes_its_time_waits_for_it(online: Ward) -> None:
+    online.mood = "slow"
+    run = sickbay.init("short")
+    run.log({"loss": 1.0}, step=0)
+    _until_asked(online, 1)
+    leaving = threading.Thread(target=run.finish)
+    leaving.start()
+    leaving.join(2)
+    online.mood = "well"
+    leaving.join()
+    assert online.points("loss") == [(0, 1.0)]
+    assert len(online.of(Finish)) == 1
+
+
+_LEAVING = """
+import sickbay.trainer as sickbay
+run = sickbay.init("held-back")
+while run.attempt is None: pass
+print("there", flush=True)
+input()
+run.log({"loss": 1}, step=0)
+run.finish()
+"""
+
+
+def test_a_process_that_is_held_back_while_it_leaves_sends_all(online: Ward, kit: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _LEAVING], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdin is not None
+        child.stdout.readline()
+        while not online.of(Facts):
+            time.sleep(0.01)
+        online.mood, asked = "slow", online.requests
+        child.stdin.write(b"go\n")
+        child.stdin.flush()
+        _until_asked(online, asked + 1)
+        os.kill(child.pid, signal.SIGSTOP)
+        time.sleep(6)
+        os.kill(child.pid, signal.SIGCONT)
+        online.mood = "well"
+        assert child.wait() == 0
+    assert online.points("loss") == [(0, 1.0)]
     assert not list(kit.iterdir())
 
 

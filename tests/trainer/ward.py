@@ -22,7 +22,7 @@ Key = tuple[str, int, int, int]
 class Ward:
     """What a server would keep, and how it is told to behave.
 
-    ``mood`` is ``well``, ``hanging``, ``garbage`` or a status such as ``500``.
+    ``mood`` is ``well``, ``slow``, ``hanging``, ``garbage`` or a status such as ``500``.
     """
 
     mood: str = "well"
@@ -98,6 +98,8 @@ class _Handler(BaseHTTPRequestHandler):
         }
         if self.ward.mood in moods:
             moods[self.ward.mood]()
+        elif self.ward.mood == "slow":
+            self._slow(body)
         elif self.ward.mood.isdecimal():
             self._answer(int(self.ward.mood), b'{"error": "as told"}')
         else:
@@ -107,6 +109,11 @@ class _Handler(BaseHTTPRequestHandler):
         while self.ward.mood == "hanging":
             time.sleep(0.02)
         self.close_connection = True
+
+    def _slow(self, body: bytes) -> None:
+        while self.ward.mood == "slow":
+            time.sleep(0.02)
+        self._well(body)
 
     def _garbage(self) -> None:
         self.wfile.write(b"\x00\xff no HTTP at all \r\n\r\n" * 100)

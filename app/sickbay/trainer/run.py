@@ -226,9 +226,9 @@ class Run:
     ) -> None:
         """Leave the run: write and send what is left.
 
-        Returns within ``timeout`` seconds, and within about one where the server does not
-        answer; what could not be sent stays in the spool for ``sickbay sync``. A second call
-        does nothing.
+        Returns within ``timeout`` seconds, and within about one where no server answers, five
+        where one is silent; what could not be sent stays in the spool for ``sickbay sync``. A
+        second call does nothing.
         """
         if self._reporter is not None:
             witness.before_leaving()

@@ -31,6 +31,8 @@ _MANY = 200
 _LOOK = 0.5
 _WAIT, _WAIT_HURT = 5.0, 1.0
 """Seconds without progress that leaving waits for, and where the last request failed."""
+_GLANCE = 0.05
+"""Seconds between two looks while leaving."""
 
 
 class Stopped(Exception):
@@ -72,15 +74,23 @@ class Sender:
         self._wake.set()
 
     def stop(self, timeout: float) -> None:
-        """Send what is left, for at most ``timeout`` seconds, and only while there is progress."""
-        begun = time.monotonic()
-        self._deadline = begun + timeout
+        """Send what is left, for at most ``timeout`` seconds, and only while there is progress.
+
+        What counts of the time without progress is what this process could use: one that was
+        suspended, or waits for a processor that others have, is not given up for it.
+        """
+        end = time.monotonic() + timeout
+        self._deadline, seen, waited = end, self._progress, 0.0
         self._leave.set()
         self._wake.set()
-        while self._thread.is_alive() and time.monotonic() < self._deadline:
-            wait = _WAIT_HURT if self._hurt or self.opened is None else _WAIT
-            self._deadline = min(begun + timeout, max(begun, self._progress) + wait)
-            self._thread.join(0.05)
+        while self._thread.is_alive():
+            left = (_WAIT_HURT if self._hurt else _WAIT) - waited
+            self._deadline = min(end, time.monotonic() + left)
+            if self._deadline <= time.monotonic():
+                return
+            self._thread.join(_GLANCE)
+            waited = waited + _GLANCE if self._progress == seen else 0.0
+            seen = self._progress
 
     def _run(self) -> None:
         try:
