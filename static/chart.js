@@ -8,6 +8,9 @@ const ALL_BUCKETS = 32_000; // of all ranks together, where each has a curve; no
 const FEWEST = 64;
 const SETTLE = 120;
 const MOST_CURVES = 8;
+const POINTER = 8; // pixels beside a mark that still mean it
+const FINGER = 22;
+const MARKED = ["fail", "spike", "nan", "pinf", "ninf"]; // where several lie on one another, the first
 const MAIN_ROOM = [0.14, 0.2]; // share of the values' range left free above and below, for marks
 const STRIP_ROOM = [0.12, 0.2];
 
@@ -281,11 +284,21 @@ export class Chart {
     }
   }
 
+  // A mark under the finger is meant before the curve beside it.
   tap(x) {
     const told = this.told(x);
     this.pointed?.(told);
     const own = told.find((one) => !one.other);
-    if (own) this.tapped?.(own);
+    const mark = this.markAt(x);
+    if (mark || own) this.tapped?.(mark, own && { ...own, step: own.peak });
+  }
+
+  markAt(x) {
+    const { start, end } = this.figure.range("main-x");
+    const reach = ((end - start) / this.host.clientWidth) * (matchMedia("(pointer: coarse)").matches ? FINGER : POINTER);
+    const near = (mark) => Math.abs(this.place(mark) - x);
+    const shown = this.marks.filter((mark) => MARKED.includes(mark.icon) && near(mark) <= reach && (this.choice.older || mark.attempt === this.attempt));
+    return shown.sort((a, b) => near(a) - near(b) || MARKED.indexOf(a.icon) - MARKED.indexOf(b.icon))[0];
   }
 
   // What the curves are at a place, in words.

@@ -148,6 +148,7 @@ export function bucketAt(curve, x, byTime) {
     rank: curve.rank,
     step: curve.step[i],
     last: Math.max(curve.last_step[i] ?? curve.step[i], curve.step[i]),
+    peak: curve.high_step[i] ?? curve.odd_step[i] ?? curve.step[i], // what of it meets the eye
     mean: curve.mean[i],
     low: curve.low[i],
     high: curve.high[i],

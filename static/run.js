@@ -21,29 +21,43 @@ const chart = tools && new Chart(document.getElementById("plot"), {
   bokeh: main.dataset.bokeh,
 });
 
-const strip = new Strip(document.getElementById("samples"), main.dataset.run);
+const strip = new Strip(document.getElementById("samples"), main.dataset.run, { opened: () => remember() });
 
 // ---------- the list: marks of the chart, and a cursor on it ----------
 const events = () => [...document.querySelectorAll("#happened a")];
 
 function readMarks() {
   if (!chart) return;
-  chart.marks = events().filter((one) => one.dataset.step !== undefined).map(({ dataset }) => ({
-    icon: dataset.icon,
-    attempt: Number(dataset.attempt),
-    step: Number(dataset.step),
-    value: dataset.value === undefined ? NaN : Number(dataset.value),
+  chart.marks = events().filter((one) => one.dataset.step !== undefined).map((one) => ({
+    icon: one.dataset.icon,
+    attempt: Number(one.dataset.attempt),
+    step: Number(one.dataset.step),
+    value: one.dataset.value === undefined ? NaN : Number(one.dataset.value),
+    event: one,
   }));
 }
 
-function choose(one) {
+function askedOf({ step, attempt, rank }) {
+  return { step: Number(step), attempt: Number(attempt), ...(rank === undefined ? {} : { rank: Number(rank) }) };
+}
+
+function showChosen(one) {
   for (const other of events()) other.removeAttribute("aria-current");
   if (!one) return;
   one.setAttribute("aria-current", "true");
-  one.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const list = one.closest(".events"); // only the list moves, not the page
+  list.scrollTop += Math.min(0, one.offsetTop - list.offsetTop - list.scrollTop) || Math.max(0, one.offsetTop - list.offsetTop + one.offsetHeight - list.scrollTop - list.clientHeight);
+  list.scrollLeft = one.offsetLeft - list.offsetLeft;
+}
+
+function choose(one, { focus = false } = {}) {
+  showChosen(one);
+  if (!one) return;
+  const part = one.dataset.opens && document.getElementById(one.dataset.opens.slice(1));
+  if (part instanceof HTMLDetailsElement) part.open = true;
   if (one.dataset.step === undefined) return;
   chart?.cursor(Number(one.dataset.step), Number(one.dataset.attempt));
-  strip.open(Number(one.dataset.step), Number(one.dataset.attempt));
+  strip.open(askedOf(one.dataset), { focus });
 }
 
 function go(by) {
@@ -54,11 +68,9 @@ function go(by) {
 
 main.addEventListener("click", (event) => {
   const one = event.target.closest("#happened a");
-  if (!one || event.ctrlKey || event.metaKey) return;
-  choose(one);
-  const group = one.hash && document.getElementById(one.hash.slice(1));
-  if (group instanceof HTMLDetailsElement) group.open = true;
-  else event.preventDefault();
+  if (!one || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (one.dataset.step !== undefined) event.preventDefault();
+  choose(one, { focus: event.detail === 0 }); // by its key the focus goes along, by a click it stays
 });
 
 // ---------- tools ----------
@@ -77,7 +89,11 @@ function choice() {
 }
 
 function remember() {
-  const query = new URLSearchParams();
+  const query = new URLSearchParams(strip.asked ?? {});
+  if (!chart) {
+    history.replaceState(null, "", `?${query}${location.hash}`);
+    return;
+  }
   for (const name of KEPT) {
     const field = tools.elements[name];
     if (field && field.value !== field.options[0].value) query.set(name, field.value);
@@ -156,10 +172,14 @@ async function refresh() {
   readAge();
   readMarks();
   chart?.draw();
+  await strip.refresh();
 }
 
+// The samples of the step that is open are fetched by themselves.
 async function page() {
-  const answer = await fetch(location.pathname + location.search, { headers: { Accept: "text/html" } });
+  const query = new URLSearchParams(location.search);
+  query.delete("step");
+  const answer = await fetch(`${location.pathname}?${query}`, { headers: { Accept: "text/html" } });
   if (!answer.ok) return null;
   const found = new DOMParser().parseFromString(await answer.text(), "text/html");
   return found.getElementById("main")?.dataset.run ? found : null;
@@ -261,14 +281,35 @@ const live = new Live(main.dataset.run, {
 again.addEventListener("click", () => live.tryNow());
 
 readAge();
-onKeys({ n: () => go(1), p: () => go(-1) });
+onKeys({
+  n: () => go(1),
+  p: () => go(-1),
+  j: () => strip.move(1),
+  k: () => strip.move(-1),
+  ArrowRight: (event) => !event.target.closest?.("#samples") || strip.move(1),
+  ArrowLeft: (event) => !event.target.closest?.("#samples") || strip.move(-1),
+  Enter: (event) => event.target !== document.body || strip.enter(),
+  u: () => strip.takeBack(),
+  "ctrl+z": () => strip.takeBack(),
+  ...Object.fromEntries([..."axoh"].map((key) => [key, () => strip.press(key)])),
+});
+const named = Object.fromEntries(new URLSearchParams(location.search));
+if (document.getElementById("strip")) {
+  strip.adopt(askedOf({ attempt: main.dataset.attempt, ...named }));
+  if (location.hash === "#samples") document.getElementById("samples").scrollIntoView({ block: "nearest" });
+}
 if (chart) {
   recall();
   readMarks();
   chart.pointed = say;
-  chart.tapped = ({ step, attempt, rank }) => {
+  chart.tapped = (mark, { step, attempt, rank }) => {
+    if (mark) {
+      choose(mark.event);
+      return;
+    }
+    showChosen(null);
     chart.cursor(step, attempt);
-    strip.open(step, attempt, rank);
+    strip.open({ step, attempt, ...(rank === null ? {} : { rank }) });
   };
   chart.drawn = (drawn) => describe(drawn, chart.byTime);
   tools.addEventListener("change", changed);
@@ -276,8 +317,7 @@ if (chart) {
   document.getElementById("view").addEventListener("click", (event) => VIEWS[event.target.closest("[data-view]")?.dataset.view]?.());
   document.getElementById("save").addEventListener("click", save);
   await shown();
-  const query = new URLSearchParams(location.search);
-  if (query.has("step")) chart.cursor(Number(query.get("step")), Number(query.get("attempt") ?? main.dataset.attempt));
+  if (strip.asked) chart.cursor(strip.asked.step, strip.asked.attempt);
 }
 const group = location.hash.startsWith("#group-") && document.getElementById(location.hash.slice(1));
 if (group instanceof HTMLDetailsElement) {

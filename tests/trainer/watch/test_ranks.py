@@ -39,7 +39,9 @@ def judge(anomaly):
         run.verdict(anomaly.ref, "not-reproduced")
 
 run = sickbay.init("ranks")
-watch = sickbay.Watch(run, check_interval=5, on_anomaly=[called.append, judge, *raising], timeout=60)
+watch = sickbay.Watch(
+    run, check_interval=5, on_anomaly=[called.append, judge, *raising], timeout=60
+)
 torch.manual_seed(0)
 model = torch.nn.Linear(4, 1)
 together = mode in ("share", "raise", "judge")

@@ -34,6 +34,7 @@ class ChangeView:
 class ReportView:
     """One report, with its stages."""
 
+    id: int
     attempt: int
     rank: int
     at: datetime
@@ -64,14 +65,14 @@ def changes(session: Session, run: str) -> list[ChangeView]:
 def reports(session: Session, run: str) -> list[ReportView]:
     """Return the reports on a run, newest first."""
     rows = session.execute(
-        select(RunReport.attempt, RunReport.rank, RunReport.time, RunReport.event)
+        select(RunReport.id, RunReport.attempt, RunReport.rank, RunReport.time, RunReport.event)
         .join(Run, Run.id == RunReport.run_id)
         .where(Run.key == run)
         .order_by(RunReport.time.desc(), RunReport.id.desc())
         .limit(MOST_REPORTS)
     )
     return [
-        ReportView(attempt, rank, at, body)
-        for attempt, rank, at, line in rows
+        ReportView(report_id, attempt, rank, at, body)
+        for report_id, attempt, rank, at, line in rows
         if isinstance(body := from_json(json.loads(line)).body, Report)
     ]

@@ -102,8 +102,11 @@ def _nearest_place(body: Batches, step: int) -> int:
 
 
 def _samples(body: Batches, place: int) -> Iterator[_Lost]:
-    """Yield a step's samples. Where not one loss is a number, none is known: a step may have been
-    told without its losses; that they were NaN is told by its failure."""
+    """Yield a step's samples.
+
+    Where not one loss is a number, none is known: a step may have been told without its losses.
+    That they were NaN is told by its failure.
+    """
     start = sum(body.counts[:place])
     end = start + body.counts[place]
     known = not all(map(math.isnan, body.losses[start:end]))

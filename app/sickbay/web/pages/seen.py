@@ -4,18 +4,10 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from sickbay.contract.blame import Outcome
 from sickbay.contract.defects import DEFECTS
 from sickbay.runs.samples.seen import Seen, seen
-from sickbay.web.language import _
 from sickbay.web.pages.runs.drawing import number
-
-_SHORT = {
-    Outcome.REPRODUCED_ALONE: _("it is the data"),
-    Outcome.ONLY_IN_THIS_STATE: _("in that state of the model only"),
-    Outcome.NOT_REPRODUCED: _("not the data"),
-    Outcome.DIFFERS_ON_REPEAT: _("differs on repeat"),
-}
+from sickbay.web.pages.runs.verdicts import SHORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +33,6 @@ def _view(one: Seen) -> SeenView:
         seen=one,
         what=one.what if entry is None else entry.code,
         loss="" if one.loss is None else number(one.loss),
-        verdict=_SHORT[one.outcome] if one.outcome else "",
+        verdict=SHORT[one.outcome] if one.outcome else "",
         href=f"/runs/{one.run}{step}" + ("#samples" if step else f"#group-{one.group_id}"),
     )

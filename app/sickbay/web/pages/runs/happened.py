@@ -2,22 +2,25 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
+from sickbay.contract.blame import Outcome
 from sickbay.contract.event import FailureKind, Level
 from sickbay.contract.report import Passed
 from sickbay.runs.charts import Chart, Curve
 from sickbay.runs.failures.marks import Mark, marks
 from sickbay.runs.samples.course import ChangeView, ReportView, changes, reports
+from sickbay.runs.samples.seen import verdicts
 from sickbay.runs.state import RunState
 from sickbay.runs.view import AttemptView, RunView, told
 from sickbay.web.language import _, ngettext
 from sickbay.web.pages.runs.drawing import MINUS, number
 from sickbay.web.pages.runs.spikes import both
+from sickbay.web.pages.runs.verdicts import SHORT
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _ODD = (("nan", "nan", "NaN"), ("pos_inf", "pinf", "+Inf"), ("neg_inf", "ninf", MINUS + "Inf"))
@@ -38,7 +41,11 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened. ``icon`` is its mark on the chart, ``value`` its height there."""
+    """One thing that happened. ``icon`` is its mark on the chart, ``value`` its height there.
+
+    ``opens`` is the part of the page that tells more of it; ``rank`` is the one whose samples
+    its step leads to.
+    """
 
     icon: str
     attempt: int
@@ -46,8 +53,17 @@ class Event:
     title: str
     text: str
     at: datetime | None
-    href: str = ""
+    opens: str = ""
     value: float | None = None
+    rank: int | None = None
+
+    @property
+    def href(self) -> str:
+        """Where it leads: to the samples of its step, else to what tells more of it."""
+        if self.step is None:
+            return self.opens or "#attempts"
+        rank = "" if self.rank is None else f"&rank={self.rank}"
+        return f"?step={self.step}&attempt={self.attempt}{rank}#samples"
 
 
 def words_of(what: str) -> str:
@@ -68,7 +84,7 @@ def happened(
     """
     events = [
         *_attempts(run.attempts),
-        *_failures(marks(session, run.key), chart),
+        *_failures(marks(session, run.key), verdicts(session, run.key), chart),
         *_spikes(chart),
         *(event for curve in chart.curves for event in _odd(curve, apart)),
         *_told(session, run.key),
@@ -113,7 +129,7 @@ def _changes(found: Sequence[ChangeView]) -> Iterator[Event]:
 
 
 def _reports(found: Sequence[ReportView]) -> Iterator[Event]:
-    for place, one in enumerate(found):
+    for one in found:
         failed = one.report.outcome is Passed.FAILED
         text = next(
             (stage.name for stage in one.report.stages if stage.outcome is Passed.FAILED), ""
@@ -125,29 +141,35 @@ def _reports(found: Sequence[ReportView]) -> Iterator[Event]:
             one.report.title,
             text,
             one.at,
-            f"#report-{place}",
+            f"#report-{one.id}",
         )
 
 
-def _failures(found: Sequence[Mark], chart: Chart) -> Iterator[Event]:
+def _failures(
+    found: Sequence[Mark], outcomes: Mapping[tuple[int, int, int], Outcome], chart: Chart
+) -> Iterator[Event]:
     for mark in found:
-        icon = "spike" if mark.what == FailureKind.LOSS_SPIKE else "fail"
-        more = mark.failures - 1
-        where = _("rank %d") % mark.rank
-        text = where + (
-            ngettext(" and %s more", " and %s more", more) % f"{more:,}" if more else ""
-        )
+        spike = mark.what == FailureKind.LOSS_SPIKE
+        outcome = outcomes.get((mark.attempt, mark.step, mark.group_id))
         at, value = _at(chart, mark.attempt, mark.step)
         yield Event(
-            icon,
-            mark.attempt,
-            mark.step,
-            words_of(mark.what),
-            text,
-            at,
-            f"#group-{mark.group_id}",
-            value if icon == "spike" else None,
+            icon="spike" if spike else "fail",
+            attempt=mark.attempt,
+            step=mark.step,
+            title=words_of(mark.what),
+            text="; ".join(filter(None, (_who(mark), SHORT[outcome] if outcome else ""))),
+            at=at,
+            opens=f"#group-{mark.group_id}",
+            value=value if spike else None,
+            rank=mark.rank,
         )
+
+
+def _who(mark: Mark) -> str:
+    """Say which rank failed, and how many more."""
+    more = mark.failures - 1
+    where = _("rank %d") % mark.rank
+    return where + (ngettext(" and %s more", " and %s more", more) % f"{more:,}" if more else "")
 
 
 def _spikes(chart: Chart) -> Iterator[Event]:
@@ -161,6 +183,7 @@ def _spikes(chart: Chart) -> Iterator[Event]:
 
 def _odd(curve: Curve, apart: Sequence[Curve]) -> Iterator[Event]:
     """Yield one event for each run of neighbouring buckets with points that are not finite."""
+    own = [one for one in apart if one.attempt == curve.attempt]
     columns = curve.columns
     for name, icon, word in _ODD:
         points, start = 0, 0
@@ -168,17 +191,19 @@ def _odd(curve: Curve, apart: Sequence[Curve]) -> Iterator[Event]:
             start = index if count and not points else start
             if not count and points:
                 steps = columns["odd_step"][start], next(iter(columns["step"][index:]), math.inf)
-                where = _ranks([one for one in apart if one.attempt == curve.attempt], name, steps)
-                yield _one_odd(curve, icon, word + where, points, start)
+                found = [one.rank for one in own if _within(one, name, steps)]
+                ranks = [rank for rank in found if rank is not None]
+                title = word + _ranks(ranks, len(own))
+                made = _one_odd(curve, icon, title, points, start)
+                yield replace(made, rank=next(iter(ranks), None))
             points = points + count if count else 0
 
 
-def _ranks(apart: Sequence[Curve], name: str, steps: tuple[float, float]) -> str:
+def _ranks(found: Sequence[int], among: int) -> str:
     """Say on which ranks a series was not finite between two steps, where there are several."""
-    found = [one.rank for one in apart if one.rank is not None and _within(one, name, steps)]
-    if not found or len(apart) == 1:
+    if not found or among == 1:
         return ""
-    if len(found) == len(apart):
+    if len(found) == among:
         return _(" on all ranks")
     words = ", ".join(map(str, found))
     return ngettext(" on rank %s", " on ranks %s", len(found)) % words
@@ -189,10 +214,10 @@ def _within(one: Curve, name: str, steps: tuple[float, float]) -> bool:
     return any(count and steps[0] <= step < steps[1] for count, step in rows)
 
 
-def _one_odd(curve: Curve, icon: str, word: str, points: int, start: int) -> Event:
+def _one_odd(curve: Curve, icon: str, title: str, points: int, start: int) -> Event:
     text = ngettext("%s point", "%s points", points) % f"{points:,}"
     step, began = curve.columns["odd_step"][start], curve.columns["began"][start]
-    return Event(icon, curve.attempt, step, word, text, _moment(began))
+    return Event(icon, curve.attempt, step, title, text, _moment(began))
 
 
 def _told(session: Session, key: str) -> Iterator[Event]:

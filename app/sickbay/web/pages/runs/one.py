@@ -26,7 +26,7 @@ from sickbay.web.pages.runs.drawing import NOTHING, Drawing, draw, number
 from sickbay.web.pages.runs.groups import OPEN_MOST, GroupCard, card_of, title_of
 from sickbay.web.pages.runs.happened import Event, happened
 from sickbay.web.pages.runs.place import Key, around
-from sickbay.web.pages.runs.strip import Strip, strip
+from sickbay.web.pages.runs.strip import RANKS_MOST, Strip, strip
 from sickbay.web.pages.shell import Shell
 from sickbay.web.parameters import INT64_MOST
 from sickbay.web.render import page
@@ -78,6 +78,8 @@ class RunPage:
     reports: tuple[ReportView, ...]
     strip: Strip | None
     """The samples of the step that the query names."""
+    query: str = ""
+    """Of the queue, which a run's page has none of."""
 
     @property
     def newest(self) -> AttemptCard:
@@ -117,25 +119,28 @@ def show_run(
     wanted: Annotated[str, Query(alias="series", max_length=255)] = "",
     step: Annotated[int | None, Query(ge=-INT64_MOST, le=INT64_MOST)] = None,
     attempt: Annotated[int | None, Query(ge=1, le=INT64_MOST)] = None,
+    rank: Annotated[int | None, Query(ge=0, le=RANKS_MOST)] = None,
 ) -> Response:
     """Show one run; the series is that of the query, else the run's own main one."""
+    asked = None if step is None else Asked(step, attempt, rank)
     with site.database.reading() as session:
-        shown = read(session, me, run, wanted, step=step, attempt=attempt)
+        shown = read(session, me, run, wanted, asked)
     answer = page(request, "run/run.html", shown)
     answer.headers["Content-Security-Policy"] = CHART_POLICY
     return answer
 
 
-def read(
-    session: Session,
-    me: Who,
-    key: str,
-    wanted: str,
-    *,
-    step: int | None = None,
-    attempt: int | None = None,
-) -> RunPage:
-    """Read what the page of a run shows, with the samples of a step where one is named.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A step whose samples are asked for; of the newest attempt where none is said."""
+
+    step: int
+    attempt: int | None
+    rank: int | None
+
+
+def read(session: Session, me: Who, key: str, wanted: str, asked: Asked | None = None) -> RunPage:
+    """Read what the page of a run shows, with the samples of a step where one is asked for.
 
     Raises:
         NotFound: there is no such run.
@@ -163,16 +168,18 @@ def read(
         others=_others(session, key),
         bokeh=version("bokeh"),
         reports=tuple(reports(session, key)),
-        strip=None
-        if step is None
-        else strip(
-            session,
-            key,
-            attempt=attempt or row.attempt,
-            step=step,
-            rank=None,
-            may_decide=me.may_decide,
-        ),
+        strip=None if asked is None else _strip(session, me, row, asked),
+    )
+
+
+def _strip(session: Session, me: Who, row: RunRow, asked: Asked) -> Strip:
+    return strip(
+        session,
+        row.key,
+        attempt=asked.attempt or row.attempt,
+        step=asked.step,
+        rank=asked.rank,
+        may_decide=me.may_decide,
     )
 
 

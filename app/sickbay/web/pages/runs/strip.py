@@ -7,7 +7,6 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from sickbay.contract.blame import Outcome
 from sickbay.contract.errors import NotFound
 from sickbay.quarantine import data_sets
 from sickbay.quarantine.tables import Status
@@ -17,6 +16,7 @@ from sickbay.web.language import _
 from sickbay.web.pages import words
 from sickbay.web.pages.runs.drawing import number
 from sickbay.web.pages.runs.place import Key
+from sickbay.web.pages.runs.verdicts import AGAINST_THE_DATA, AT_LENGTH
 from sickbay.web.pages.tiles import Look, look
 from sickbay.web.parameters import INT64_MOST
 from sickbay.web.render import page
@@ -25,24 +25,7 @@ from sickbay.web.site import Here
 router = APIRouter()
 _UNKNOWN = _("It is no sample of the data set.")
 _NO_PICTURE = _("The file is on another machine.")
-_RANKS_MOST = 1_000_000
-
-VERDICTS = {
-    Outcome.REPRODUCED_ALONE: _(
-        "These samples do it by themselves, whatever the model: it is the data."
-    ),
-    Outcome.ONLY_IN_THIS_STATE: _(
-        "They do it with the model as it was then, and not with another: look at them, and at the "
-        "learning rate."
-    ),
-    Outcome.NOT_REPRODUCED: _(
-        "The same batch in the same state was fine: the cause is elsewhere, not in these samples."
-    ),
-    Outcome.DIFFERS_ON_REPEAT: _(
-        "The same batch gave other results when it was repeated: look for nondeterminism, or at "
-        "the hardware."
-    ),
-}
+RANKS_MOST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +56,17 @@ class Strip:
         """Whether another step is shown than the one asked for."""
         return self.found is not None and self.found.step != self.asked
 
+    @property
+    def step(self) -> int:
+        """The step that is shown."""
+        return self.found.step if self.found else self.asked
+
+    @property
+    def severity(self) -> str:
+        """How the verdict is marked: the data are to blame, or they are not."""
+        blamed = self.found is not None and self.found.outcome in AGAINST_THE_DATA
+        return "block" if blamed else "note"
+
 
 @router.get("/runs/{run}/samples")
 def show_strip(
@@ -83,7 +77,7 @@ def show_strip(
     run: Key,
     attempt: Annotated[int, Query(ge=1, le=INT64_MOST)],
     step: Annotated[int, Query(ge=-INT64_MOST, le=INT64_MOST)],
-    rank: Annotated[int | None, Query(ge=0, le=_RANKS_MOST)] = None,
+    rank: Annotated[int | None, Query(ge=0, le=RANKS_MOST)] = None,
 ) -> Response:
     """Return the samples of a step, as a part of the run's page."""
     with site.database.reading() as session:
@@ -109,7 +103,7 @@ def strip(
         asked=step,
         found=found,
         tiles=tuple(_tile(base, one, at_hand=at_hand) for one in found.samples),
-        verdict=VERDICTS[found.outcome] if found.outcome else "",
+        verdict=AT_LENGTH[found.outcome] if found.outcome else "",
         may_decide=may_decide,
         data_set=found.data_set or "",
     )
@@ -133,5 +127,8 @@ def _tile(base: str, one: StepSample, *, at_hand: bool) -> StripTile:
 _ACTS: dict[Status, tuple[words.ActView, ...]] = {
     Status.CLEAN: (words.LEAVE_OUT, words.HOLD),
     Status.HELD: (words.LEAVE_OUT, words.KEEP),
+    Status.APPROVED: (words.REOPEN,),
+    Status.REPAIRED: (words.REOPEN,),
+    Status.EXCLUDED: (words.REOPEN,),
 }
 """What can be done in one click; everything else is on the sample's own page."""
