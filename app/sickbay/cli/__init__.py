@@ -23,6 +23,7 @@ from sickbay.cli.scan import scan
 from sickbay.cli.serve import serve
 from sickbay.cli.sync import sync
 from sickbay.cli.token import token
+from sickbay.cli.triage import triage
 from sickbay.cli.verify import verify
 from sickbay.contract.errors import BadInput, SickbayError
 
@@ -52,6 +53,7 @@ app.command()(pull)
 app.command()(verify)
 app.command()(sync)
 app.command()(replay)
+app.command()(triage)
 app.command()(codes)
 app.command()(policy)
 app.command()(doctor)

@@ -25,6 +25,7 @@ from sickbay.trainer.reporter import MOST_TO_FINISH
 from sickbay.trainer.run import Run
 from sickbay.trainer.seeds import seed_everything
 from sickbay.trainer.traced import Traced, fetching, moved, samples_of
+from sickbay.trainer.triage import TriageJob, triage
 from sickbay.trainer.watch import AnomalyFound, Watch
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "RateAdvice",
     "Run",
     "Traced",
+    "TriageJob",
     "Watch",
     "alert",
     "failure",
@@ -47,6 +49,7 @@ __all__ = [
     "samples_of",
     "seed_everything",
     "steps",
+    "triage",
 ]
 
 _current = Run(None)

@@ -13,6 +13,7 @@ from sickbay.contract.blame import Verdict
 from sickbay.contract.errors import BadInput, Refused
 from sickbay.contract.event import MAX_DETAIL, Event
 from sickbay.contract.opening import Opened
+from sickbay.contract.report import Report
 from sickbay.trainer.blame import telling
 from sickbay.trainer.blame.bench import Bench, Budget
 from sickbay.trainer.blame.blaming import Blame, inquire
@@ -122,18 +123,18 @@ def replay(
     return Verdict(evidence.ref, judged.outcome, blamed, spent.forwards, plain(told, MAX_DETAIL))
 
 
-def send(line: Line, opened: Opened, rank: int, verdict: Verdict) -> None:
-    """Add a verdict to a run, after the fact.
+def send(line: Line, opened: Opened, rank: int, told: Verdict | Report) -> None:
+    """Add a verdict or a report to a run, after the fact.
 
     Raises:
         Refused: the server does not take it.
         SickbayError: as for ``Line``.
     """
-    event = Event(_LATE + secrets.randbits(56), rank, time.time(), verdict)
+    event = Event(_LATE + secrets.randbits(56), rank, time.time(), told)
     delivered = Delivered()
     line.deliver(opened, [event.to_line().rstrip()], delivered)
     if delivered.rejected:
-        raise Refused(f"The server did not take the verdict: {delivered.reason}")
+        raise Refused(f"The server did not take it: {delivered.reason}")
 
 
 def _load(model: Any, path: Path) -> None:

@@ -168,7 +168,7 @@ class _Check:
             env=environment,
         ) as process:
             try:
-                for record in _lines(process, self._limit(asked["pass"])):
+                for record in records(process, self._limit(asked["pass"])):
                     self._take(record)
             except TimeoutError:
                 return f"took more than {self._options.timeout:g} seconds"
@@ -235,7 +235,7 @@ class _Check:
         self.checked.add(place, Finding.of(code, place.text, message, loader=self._spec))
 
 
-def _lines(
+def records(
     process: "subprocess.Popen[bytes]", limit: Callable[[], float]
 ) -> Iterator[Mapping[str, Any]]:
     """Yield what the process prints.

@@ -77,12 +77,17 @@ def job_of(spec: str) -> Job:
 
 
 def _job(made: Any, spec: str) -> Job:
-    if isinstance(made, _torch_data().DataLoader):
-        return _of_loader(made)
     dataset, collate = made if isinstance(made, tuple) and len(made) == 2 else (made, None)  # noqa: PLR2004 (a pair)
     if not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__iter__"):
         raise BadInput(f"--loader {spec} made a {type(made).__name__}, which is no data set.")
-    return Job(_traced(dataset), collate, _BATCH, None)
+    return data_of(dataset, collate)
+
+
+def data_of(data: Any, collate: Callable[[Any], Any] | None = None) -> Job:
+    """Put a data set, or a loader's, under watch, with what its loader does."""
+    if isinstance(data, _torch_data().DataLoader):
+        return _of_loader(data)
+    return Job(_traced(data), collate, _BATCH, None)
 
 
 def _of_loader(loader: Any) -> Job:
