@@ -134,6 +134,40 @@ def test_what_is_no_batch_harms_nobody() -> None:
         assert BatchChecks(num_classes=2).look(odd, 0) == ()
 
 
+@pytest.mark.parametrize("first", ["checks", "watch", "device"])
+def test_what_a_watch_sees_as_well_is_one_failure_the_watch_s(
+    online: Ward, job: Any, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if first == "device":
+        monkeypatch.setattr("sickbay.trainer.inputs._on_cpu", lambda _: False)
+    checks, watch = BatchChecks(check_interval=2), sickbay.Watch(job, check_interval=5)
+    for step in range(7):
+        x, y = torch.rand(3, 2), torch.zeros(3)
+        if step == 3:
+            x[1, 0] = math.nan
+        with watch.step(step, samples=PATHS):
+            if first == "watch":
+                watch.inputs(x, y)
+            checks.look((x, y), step, PATHS)
+            if first != "watch":
+                watch.inputs(x, y)
+            watch.observe(1.0)
+    assert _told(online, job) == [("non-finite-input", ["b.png"], 3)]
+
+
+def test_a_sample_that_a_watch_finds_again_in_another_step_is_told_again(
+    online: Ward, job: Any
+) -> None:
+    checks, watch = BatchChecks(), sickbay.Watch(job, check_interval=1)
+    bad = torch.full((1, 2), math.nan)
+    for step in range(2):
+        checks.look((bad, torch.zeros(1)), step, ["a.png"])
+        with watch.step(step, samples=["a.png"]):
+            watch.inputs(bad)
+            watch.observe(1.0)
+    assert [step for _, _, step in _told(online, job)] == [0, 1]
+
+
 def test_a_plain_loop_tells_which_samples_each_step_used(online: Ward, job: Any) -> None:
     from torch.utils.data import DataLoader  # noqa: PLC0415 (torch may be absent)
 

@@ -24,6 +24,7 @@ STEPS = st.lists(
         st.booleans(),
     ),
     max_size=9,
+    unique_by=lambda told: told[0],
 )
 
 
@@ -69,10 +70,23 @@ def test_what_waits_is_bounded_and_a_step_too_large_is_refused() -> None:
     waiting = Waiting()
     assert not waiting.put(0, ["a"] * (MAX_USED + 1), None)
     step = ["a"] * MAX_USED
-    assert all(waiting.put(0, step, None) for _ in range(MOST_WAITING // MAX_USED))
-    assert not waiting.put(0, step, None)
-    assert len(list(waiting.take())) == MOST_WAITING // MAX_USED
-    assert waiting.put(0, step, None)
+    most = MOST_WAITING // MAX_USED
+    assert all(waiting.put(number, step, None) for number in range(most))
+    assert not waiting.put(most, step, None)
+    assert len(list(waiting.take())) == most
+    assert waiting.put(most, step, None)
+
+
+def test_a_step_that_is_told_twice_is_sent_once_with_its_losses() -> None:
+    waiting = Waiting()
+    for losses in (None, [1.0, 2.0], None):
+        assert waiting.put(7, ["a", "b"], losses)
+    assert steps_of(waiting.take()) == [(7, ["a", "b"], [1.0, 2.0])]
+    assert waiting.put(7, ["a", "b"], None)
+    assert list(waiting.take()) == []
+    assert waiting.put(7, ["a", "b"], [1.0, 3.0])
+    assert waiting.put(7, ["c"], None)
+    assert steps_of(waiting.take())[0] == (7, ["a", "b"], [1.0, 3.0])
 
 
 def test_samples_verdicts_changes_and_reports_arrive(online: Ward, tmp_path: Path) -> None:

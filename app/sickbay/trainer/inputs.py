@@ -6,7 +6,8 @@
 
 On the CPU a bad batch is told at once. On a device the answers stay there, a few bytes a step,
 and are read together every ``check_interval`` steps, so that nothing waits for the device more
-often. What is found is told to the run, each sample once for each kind; nothing is raised.
+often. What is found is told to the run, each sample once for each kind; nothing is raised. Values
+that are not finite are told a step later, and left to a watch where it has seen them too.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,9 +16,12 @@ from typing import Any
 
 import sickbay.trainer as kit
 from sickbay.contract.event import FailureKind
+from sickbay.trainer import once
 from sickbay.trainer.complaints import harmless
 from sickbay.trainer.shapes import leaves
+from sickbay.trainer.traced import witness
 from sickbay.trainer.traced.arrivals import samples_of
+from sickbay.trainer.traced.notes import new_ref
 
 LABELS = ("label", "labels", "target", "targets", "y")
 """Keys of a mapping under which the labels are."""
@@ -82,6 +86,7 @@ class BatchChecks:
         self._later: list[_Later] = []
         self._looks = 0
         self._told: set[tuple[str, tuple[str, ...]]] = set()
+        self._untold: list[Found] = []
 
     @harmless(_NOTHING)
     def look(
@@ -96,20 +101,30 @@ class BatchChecks:
         """
         paths = samples_of(batch) if samples is None else list(samples)
         self._looks += 1
+        self.tell()
         found = [*self._parts(batch, step, paths)]
         if self._later and self._looks % self._interval == 0:
             found += self._due()
-        for one in found:
-            self._tell(one)
+        self._untold += found
+        self.tell(but=_AS_THE_WATCH)
         return tuple(found)
 
     @harmless(_NOTHING)
     def finish(self) -> tuple[Found, ...]:
         """Read what is still on a device, at the end of an epoch or of the training."""
         found = tuple(self._due())
-        for one in found:
-            self._tell(one)
+        self._untold += found
+        self.tell()
         return found
+
+    @harmless(None)
+    def tell(self, but: Sequence[FailureKind] = ()) -> None:
+        """Tell what was not told yet, ``but`` of these kinds."""
+        untold, self._untold = self._untold, [one for one in self._untold if one.kind in but]
+        (_waiting.add if self._untold else _waiting.discard)(self)
+        for one in untold:
+            if one.kind not in but:
+                self._tell(one)
 
     def _parts(self, batch: Any, step: int | None, paths: Sequence[str]) -> Iterator[Found]:
         wanted = self._label_name(batch)
@@ -192,12 +207,31 @@ class BatchChecks:
         if key in self._told or len(self._told) >= _MOST_TOLD:
             return
         self._told.add(key)
+        ref = new_ref()
+        if once.ref_of("checks", found.kind, found.step, found.samples, ref) != ref:
+            return
         fields: dict[str, Any] = {} if found.step is None else {"step": found.step}
         kit.run().failure(
-            found.kind, message=found.message, samples=found.samples, detail=found.detail, **fields
+            found.kind,
+            ref=ref,
+            message=found.message,
+            samples=found.samples,
+            detail=found.detail,
+            **fields,
         )
 
 
+_AS_THE_WATCH = (FailureKind.NON_FINITE_INPUT, FailureKind.NON_FINITE_LABEL)
+_waiting: set[BatchChecks] = set()
+"""Those who have something to tell still; the script may have let go of them."""
+
+
+def _tell_all() -> None:
+    for checks in list(_waiting):
+        checks.tell()
+
+
+witness.leaving.append(_tell_all)
 _WORDS = {
     FailureKind.NON_FINITE_INPUT: "is not finite",
     FailureKind.NON_FINITE_LABEL: "is not finite",

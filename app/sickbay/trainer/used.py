@@ -24,14 +24,32 @@ class Waiting:
         self.root: str | None = None
         self._steps: deque[Used] = deque()
         self._samples = 0
+        self._last: tuple[int, tuple[Any, ...]] | None = None
 
     def put(self, step: int, samples: Sequence[Any], losses: Any) -> bool:
-        """Leave one step; whether there was room for it."""
+        """Leave one step; whether there was room for it.
+
+        A step that is told again, as by a loop and by a watch, is sent once while it waits: with
+        the losses, whoever knew them. One that is on its way already is sent again for them only.
+        """
         kept = tuple(samples)
+        again = self._last == (step, kept)
+        if again and (losses is None or self._completed(step, kept, losses)):
+            return True
         if self._samples + len(kept) > MOST_WAITING or len(kept) > MAX_USED:
             return False
         self._samples += len(kept)
+        self._last = step, kept
         self._steps.append((step, kept, losses))
+        return True
+
+    def _completed(self, step: int, samples: tuple[Any, ...], losses: Any) -> bool:
+        """Put losses to the newest step that waits; not where the writer has it by now."""
+        try:
+            self._steps.pop()
+        except IndexError:
+            return False
+        self._steps.append((step, samples, losses))
         return True
 
     def take(self) -> Iterator[Batches]:

@@ -74,8 +74,22 @@ def on(error: BaseException) -> Note | None:
     """Return the line that an exception carries."""
     carried: Sequence[Any] = getattr(error, "__notes__", ())
     with suppress(Exception):
-        return read("\n".join(str(line) for line in carried)) or read(str(error))
+        return read("\n".join(str(line) for line in carried)) or read(text_of(error))
     return None
+
+
+def text_of(error: BaseException) -> str:
+    """Return what an exception was given as text, which is where DataLoader puts a worker's.
+
+    What the exception makes of it comes second: a kind of ``KeyError`` puts it in quotes, others
+    show only a part, or raise.
+    """
+    given = [one for one in error.args if isinstance(one, str)]
+    if given:
+        return "\n".join(given)
+    with suppress(Exception):
+        return str(error)
+    return ""
 
 
 def without(text: str) -> str:

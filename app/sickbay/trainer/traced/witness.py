@@ -73,7 +73,7 @@ def _fetch(*, hurried: bool = False) -> None:
 
 def of_loader(error: BaseException) -> bool:
     """Whether an exception comes from loading, and not from what is done with a batch."""
-    text = str(error)
+    text = notes.text_of(error)
     found = notes.on(error), loader_text.wrapped(text), loader_text.gone(text)
     return any(one is not None for one in found)
 
@@ -81,7 +81,7 @@ def of_loader(error: BaseException) -> bool:
 @harmless(_NOTHING)
 def known_of(error: BaseException) -> Mapping[str, Any]:
     """Return fields of a failure, ``what`` among them, for an exception that is to be told."""
-    text = str(error)
+    text = notes.text_of(error)
     if (note := notes.on(error)) is not None:
         _fetch()
         _, own = _waiting.pop(note.ref, (0.0, {}))

@@ -118,15 +118,13 @@ def _input(record: Record, unsound: Unsound) -> Iterator[Anomaly]:
     rows = unsound.rows()
     if not rows:
         return
-    named = unsound.sums.numel() == len(record.samples)
-    samples = tuple(record.samples[row] for row in rows) if named else record.samples
     yield Anomaly(
-        ref=new_ref(),
+        ref=unsound.ref or record.ref_of(unsound),
         kind=unsound.kind,
         step=record.step,
         value=float(unsound.sums[rows[0]]),
         rule=_FINITE_RULE,
-        samples=samples,
+        samples=record.named(unsound, rows),
         detail={"tensor": unsound.place, "samples not finite": len(rows), "first": rows[0]},
     )
 

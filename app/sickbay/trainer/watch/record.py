@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sickbay.contract.event import FailureKind
+from sickbay.trainer import once
+from sickbay.trainer.watch.anomaly import new_ref
 from sickbay.trainer.watch.gradients import Norms
 from sickbay.trainer.watch.tensors import (
     Held,
@@ -22,11 +24,12 @@ from sickbay.trainer.watch.tensors import (
 
 @dataclass(frozen=True, slots=True)
 class Unsound:
-    """A tensor of a batch, and the sum of each of its samples."""
+    """A tensor of a batch, and the sum of each of its samples; ``ref`` where it surely is one."""
 
     kind: FailureKind
     place: str
     sums: Any
+    ref: str = ""
 
     def rows(self) -> list[int]:
         """Return the samples that are not finite; waits for the device."""
@@ -64,7 +67,19 @@ class Record:
         rows = tensor.reshape(tensor.shape[0] if tensor.dim() else 1, -1)
         if not (sound := torch().isfinite(rows)).all():
             first_bad = rows.gather(1, (~sound).int().argmax(1, keepdim=True)).squeeze(1)
-            self.inputs.append(Unsound(kind, place, first_bad.where(~sound.all(1), 0)))
+            found = Unsound(kind, place, first_bad.where(~sound.all(1), 0))
+            self.inputs.append(replace(found, ref=self.ref_of(found)))
+
+    def ref_of(self, unsound: Unsound) -> str:
+        """Return the name for what is unsound; waits for the device."""
+        samples = self.named(unsound, unsound.rows())
+        return once.ref_of("watch", unsound.kind, self.step, samples, new_ref())
+
+    def named(self, unsound: Unsound, rows: Sequence[int]) -> tuple[Any, ...]:
+        """Return the samples of these rows of a tensor; all where it has other rows."""
+        if unsound.sums.numel() != len(self.samples):
+            return self.samples
+        return tuple(self.samples[row] for row in rows)
 
     def take_losses(self, losses: Any) -> None:
         """Keep the loss of each sample."""
