@@ -1,7 +1,9 @@
 import pytest
 from tests.runs.sending import Trainer, failure, points
 
+from sickbay.contract.blame import Outcome, Verdict
 from sickbay.contract.event import Alert, Ending, Finish
+from sickbay.contract.report import Change, Passed, Report
 from sickbay.database import Database
 from sickbay.runs import outbox
 from sickbay.runs.outbox import Line
@@ -22,6 +24,9 @@ def test_every_write_of_a_run_leaves_a_line_and_a_replay_none(database: Database
             points("lr", [4], [1.0]),
             failure(step=7),
             Alert("look"),
+            Verdict("0123456789abcdef", Outcome.NOT_REPRODUCED),
+            Change("learning-rate", "0.1", "0.05"),
+            Report("Triage", Passed.PASSED),
             Finish(Ending.FINISHED),
         )
     ]
@@ -32,6 +37,9 @@ def test_every_write_of_a_run_leaves_a_line_and_a_replay_none(database: Database
         ChangeKind.POINTS,
         ChangeKind.FAILURE,
         ChangeKind.ALERT,
+        ChangeKind.VERDICT,
+        ChangeKind.COURSE,
+        ChangeKind.REPORT,
         ChangeKind.STATE,
     ]
     assert {(line.run, line.attempt, line.rank) for line in lines} == {(trainer.run, 1, 0)}

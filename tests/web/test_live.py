@@ -16,7 +16,9 @@ from tests.runs.sending import Trainer, failure, points
 from tests.serving import Serving, serving
 
 from sickbay.accounts.tables import Role
+from sickbay.contract.blame import Outcome, Verdict
 from sickbay.contract.errors import Busy
+from sickbay.contract.report import Change, Passed, Report
 from sickbay.database import Database
 from sickbay.database.schema import open_database
 from sickbay.web import live
@@ -119,6 +121,22 @@ def test_a_stream_goes_on_from_the_event_that_was_seen_last(
         assert sorted(kinds) == ["failure", "points"]
         trainer.log(points("loss", [5], [1.0]))
         assert message(stream)["series"][0]["first"] == 5
+
+
+def test_what_was_found_out_about_a_run_comes_to_open_pages_too(
+    server: Serving, beside: Database, cookie: str
+) -> None:
+    trainer = Trainer(beside)
+    told = (
+        ("verdict", Verdict("0123456789abcdef", Outcome.NOT_REPRODUCED)),
+        ("course", Change("learning-rate", "0.1", "0.05")),
+        ("report", Report("Triage", Passed.PASSED)),
+    )
+    with listening(server, cookie, trainer.run) as stream:
+        message(stream)
+        for kind, body in told:
+            trainer.log(body)
+            assert message(stream)["kinds"] == [kind]
 
 
 def test_a_server_with_open_streams_stops_without_waiting_for_them(

@@ -1,5 +1,6 @@
 """From a point of a curve to the samples of its step, and from a sample back to the curve."""
 
+import re
 from array import array
 
 import pytest
@@ -82,6 +83,18 @@ def test_a_samples_page_leads_back_to_the_curve(desk: Desk, trainer: Trainer) ->
     assert "Seen in training" in said
     assert "it is the data" in said
     assert "and does it again by itself" in said
+
+
+def test_the_queue_says_of_its_first_samples_how_often_training_failed_on_them(
+    desk: Desk, trainer: Trainer
+) -> None:
+    for step in (8, 9):
+        trainer.log(failure("cut", step=step, samples=(Sample(scanned.CUT[9]),)))
+    tiles = re.findall(r'data-path="(.*?)".*?</li>', desk.get("/review").text, re.DOTALL)
+    assert tiles[:2] == [scanned.CUT[9], BAD]
+    said = text_of(desk.get("/review"))
+    assert said.index("failed 2 times in training") < said.index("failed once in training")
+    assert said.count(" in training block") == 2
 
 
 def test_hostile_paths_of_a_trainer_are_text(desk: Desk) -> None:

@@ -47,6 +47,8 @@ class TileView:
     code: str | None
     severity: str
     more: int
+    failures: int
+    """In how many failures of training runs it was in the batch."""
     look: Look
 
 
@@ -153,6 +155,7 @@ def tile_view(here: Address, tile: Tile, *, suffix: str, at_hand: bool) -> TileV
         code=tile.worst_code,
         severity=str(tile.worst_severity or ""),
         more=max(tile.findings - 1, 0),
+        failures=tile.failures,
         look=look(
             f"{here.base}/samples/{tile.id}",
             kind="thumbnail",
