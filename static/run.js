@@ -2,6 +2,7 @@
 
 import { Chart } from "./chart.js";
 import { numeral } from "./curves.js";
+import { events, marks, showChosen } from "./happened.js";
 import { onKeys } from "./keys.js";
 import { Live } from "./live.js";
 import { describe, say } from "./readout.js";
@@ -24,30 +25,8 @@ const chart = tools && new Chart(document.getElementById("plot"), {
 const strip = new Strip(document.getElementById("samples"), main.dataset.run, { opened: () => remember() });
 
 // ---------- the list: marks of the chart, and a cursor on it ----------
-const events = () => [...document.querySelectorAll("#happened a")];
-
-function readMarks() {
-  if (!chart) return;
-  chart.marks = events().filter((one) => one.dataset.step !== undefined).map((one) => ({
-    icon: one.dataset.icon,
-    attempt: Number(one.dataset.attempt),
-    step: Number(one.dataset.step),
-    value: one.dataset.value === undefined ? NaN : Number(one.dataset.value),
-    event: one,
-  }));
-}
-
 function askedOf({ step, attempt, rank }) {
-  return { step: Number(step), attempt: Number(attempt), ...(rank === undefined ? {} : { rank: Number(rank) }) };
-}
-
-function showChosen(one) {
-  for (const other of events()) other.removeAttribute("aria-current");
-  if (!one) return;
-  one.setAttribute("aria-current", "true");
-  const list = one.closest(".events"); // only the list moves, not the page
-  list.scrollTop += Math.min(0, one.offsetTop - list.offsetTop - list.scrollTop) || Math.max(0, one.offsetTop - list.offsetTop + one.offsetHeight - list.scrollTop - list.clientHeight);
-  list.scrollLeft = one.offsetLeft - list.offsetLeft;
+  return { step, attempt, ...(rank === undefined ? {} : { rank }) }; // as text: steps may be 64 bits
 }
 
 function choose(one, { focus = false } = {}) {
@@ -170,7 +149,7 @@ async function refresh() {
   for (const part of document.querySelectorAll("[data-swap]")) swap(part, fresh.getElementById(part.id));
   document.title = fresh.title;
   readAge();
-  readMarks();
+  if (chart) chart.marks = marks();
   chart?.draw();
   await strip.refresh();
 }
@@ -300,7 +279,7 @@ if (document.getElementById("strip")) {
 }
 if (chart) {
   recall();
-  readMarks();
+  chart.marks = marks();
   chart.pointed = say;
   chart.tapped = (mark, { step, attempt, rank }) => {
     if (mark) {
@@ -317,7 +296,7 @@ if (chart) {
   document.getElementById("view").addEventListener("click", (event) => VIEWS[event.target.closest("[data-view]")?.dataset.view]?.());
   document.getElementById("save").addEventListener("click", save);
   await shown();
-  if (strip.asked) chart.cursor(strip.asked.step, strip.asked.attempt);
+  if (strip.asked) chart.cursor(Number(strip.asked.step), Number(strip.asked.attempt));
 }
 const group = location.hash.startsWith("#group-") && document.getElementById(location.hash.slice(1));
 if (group instanceof HTMLDetailsElement) {
