@@ -36,6 +36,10 @@ def job():
     )
     return model, nn.MSELoss()
 
+def whole():
+    model, criterion = job()
+    return [1, 2], model, criterion, torch.optim.SGD(model.parameters(), lr=0.1)
+
 def other():
     return nn.Linear(3, 3), nn.MSELoss()
 
@@ -75,11 +79,12 @@ def _train(folder: Path, run: sickbay.Run) -> str:
     return next((folder / "evidence").glob("*.evidence.pt")).name.partition(".")[0]
 
 
-def test_a_step_is_repeated_from_what_was_kept(job: Path) -> None:
+@pytest.mark.parametrize("factory", ["cells:job", "cells:whole"])
+def test_a_step_is_repeated_from_what_was_kept(factory: str, job: Path) -> None:
     with sickbay.init("offline") as run:
         ref = _train(job, run)
     for event in (ref, job / "evidence" / f"{ref}.evidence.pt"):
-        done = command("replay", event, "cells:job")
+        done = command("replay", event, factory)
         assert done.code == 0, done.err
         assert "at step 40: reproduced-alone" in done.out
         assert "40/5.png  loss " in done.out

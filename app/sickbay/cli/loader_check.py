@@ -18,7 +18,7 @@ LoaderOption = Annotated[
     str | None,
     typer.Option(
         help="Also load every sample as the job does: module:factory returns a Dataset, a "
-        "DataLoader, or (Dataset, collate). This runs that module's code."
+        "DataLoader, (Dataset, collate), or the job as for triage. This runs that module's code."
     ),
 ]
 LoaderTimeoutOption = Annotated[

@@ -30,8 +30,8 @@ def replay(
         str,
         typer.Argument(
             metavar="MODULE:FACTORY",
-            help="Returns the job's (model, criterion), a model whose output has the loss, or a "
-            "Blame. This runs that module's code.",
+            help="Returns the job as for triage, its (model, criterion), a model whose output has "
+            "the loss, or a Blame. This runs that module's code.",
         ),
     ],
     *,

@@ -50,6 +50,13 @@ def padded(items):
 def pair():
     return Texts(), padded
 
+def whole():
+    model = torch.nn.Linear(3, 2)
+    return Texts(), model, torch.nn.CrossEntropyLoss(), torch.optim.SGD(model.parameters(), lr=0.1)
+
+def named():
+    return {"data": Texts(), "model": torch.nn.Linear(3, 2), "collate_fn": padded}
+
 def stream():
     return Stream()
 

@@ -81,6 +81,19 @@ def test_what_the_jobs_own_collate_takes_is_no_mismatch(through: Checks) -> None
     assert _codes(through("pair", a="shape", b="sound", c="sound")) == {}
 
 
+@pytest.mark.parametrize(
+    ("factory", "codes"),
+    [
+        ("whole", {"b.txt": "shape-mismatch", "c.txt": "non-finite-input"}),
+        ("named", {"c.txt": "non-finite-input"}),  # its collate pads
+    ],
+)
+def test_of_a_whole_job_the_data_and_their_collate_are_taken(
+    factory: str, codes: dict[str, str], through: Checks
+) -> None:
+    assert _codes(through(factory, a="sound", b="shape", c="nan")) == codes
+
+
 def test_what_fails_only_in_a_worker_is_found_with_workers(through: Checks) -> None:
     checked = through("loader", workers=2, a="sound", b="nan", c="worker", d="sound", e="shape")
     assert _codes(checked) == {

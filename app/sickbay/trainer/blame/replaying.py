@@ -25,6 +25,7 @@ from sickbay.trainer.checkpoints.files import in_a_line, read
 from sickbay.trainer.failing import samples
 from sickbay.trainer.line import Delivered, Line
 from sickbay.trainer.plain import plain
+from sickbay.trainer.triage.job import whole_job
 
 _LATE = 1 << 62
 """Events that are no part of the job's own sequence have a ``seq`` from here on."""
@@ -42,8 +43,8 @@ def job(factory: Callable[[], Any]) -> Job:
     """Make a job's model anew.
 
     Args:
-        factory: returns ``(model, criterion)``, a model whose output has the ``loss``, or a
-            ``Blame``.
+        factory: returns ``(model, criterion)``, a model whose output has the ``loss``, a
+            ``Blame``, or a whole job as for triage.
 
     Raises:
         BadInput: it raises, or returns something else.
@@ -54,6 +55,8 @@ def job(factory: Callable[[], Any]) -> Job:
         raise BadInput(f"The factory raised {type(error).__name__}: {in_a_line(error)}") from error
     if isinstance(made, Blame):
         return Job(made.model, made.losses)
+    if (whole := whole_job(made)) is not None:
+        return Job(plain_model(whole.model), Losses(whole.criterion, whole.step))
     model, criterion = made if isinstance(made, tuple) and len(made) == 2 else (made, None)  # noqa: PLR2004 (a pair)
     if not hasattr(model, "load_state_dict"):
         raise BadInput("The factory returns no model, no (model, criterion) and no Blame.")

@@ -4,12 +4,13 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sickbay.contract.errors import BadInput
 from sickbay.trainer.traced import Traced
 from sickbay.trainer.traced.collating import Collate
+from sickbay.trainer.triage.job import whole_job
 
 _BATCH = 32
 _TAKEN = ("worker_init_fn", "multiprocessing_context", "pin_memory")
@@ -77,6 +78,11 @@ def job_of(spec: str) -> Job:
 
 
 def _job(made: Any, spec: str) -> Job:
+    if (whole := whole_job(made)) is not None:
+        found = data_of(whole.data, whole.collate_fn)
+        size = found.batch_size if whole.batch_size is None else whole.batch_size
+        workers = found.workers if whole.num_workers is None else whole.num_workers
+        return replace(found, batch_size=size, workers=workers)
     dataset, collate = made if isinstance(made, tuple) and len(made) == 2 else (made, None)  # noqa: PLR2004 (a pair)
     if not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__iter__"):
         raise BadInput(f"--loader {spec} made a {type(made).__name__}, which is no data set.")

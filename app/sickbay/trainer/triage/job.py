@@ -87,6 +87,21 @@ def job_of(made: Any) -> TriageJob:
     raise BadInput(f"{WANTED}, not a {type(made).__name__}.")
 
 
+def whole_job(made: Any) -> TriageJob | None:
+    """Return a job where a factory made a whole one: for what needs a part of it only.
+
+    A pair of a model and its criterion, or of data and their collate, is none.
+
+    Raises:
+        BadInput: as for ``job_of``.
+    """
+    pair = made[:_LEAST] if isinstance(made, tuple | list) and len(made) >= _LEAST else ()
+    modules = [hasattr(one, "named_parameters") for one in pair]
+    if isinstance(made, TriageJob | Mapping) or modules == [False, True]:
+        return job_of(made)
+    return None
+
+
 def _of_mapping(found: dict[Any, Any]) -> TriageJob:
     named = {_ALIASES.get(name, name): value for name, value in found.items()}
     if unknown := sorted(str(name) for name in named if name not in _NAMES):
