@@ -1,5 +1,6 @@
 """From a point of a curve to the samples of its step, and from a sample back to the curve."""
 
+import math
 import re
 from array import array
 
@@ -83,6 +84,16 @@ def test_a_samples_page_leads_back_to_the_curve(desk: Desk, trainer: Trainer) ->
     assert "Seen in training" in said
     assert "it is the data" in said
     assert "and does it again by itself" in said
+
+
+@pytest.mark.parametrize("odd", [50.0, math.nan])
+def test_what_stands_out_of_a_curve_leads_to_the_rank_it_comes_from(desk: Desk, odd: float) -> None:
+    made = Trainer(desk.database, name="two ranks", dataset=scanned.NAME)
+    other = Trainer(desk.database, name="two ranks", dataset=scanned.NAME, rank=1)
+    made.log(points("loss", range(60), [1.0] * 60))
+    other.log(points("loss", range(60), [*[1.0] * 40, odd, *[1.0] * 19]))
+    page = desk.client.get(f"/runs/{made.run}", headers=PAGE).text
+    assert 'href="?step=40&amp;attempt=1&amp;rank=1#samples"' in page
 
 
 def test_the_queue_says_of_its_first_samples_how_often_training_failed_on_them(

@@ -85,7 +85,7 @@ def happened(
     events = [
         *_attempts(run.attempts),
         *_failures(marks(session, run.key), verdicts(session, run.key), chart),
-        *_spikes(chart),
+        *_spikes(chart, apart),
         *(event for curve in chart.curves for event in _odd(curve, apart)),
         *_told(session, run.key),
         *_changes(changes(session, run.key)),
@@ -172,13 +172,29 @@ def _who(mark: Mark) -> str:
     return where + (ngettext(" and %s more", " and %s more", more) % f"{more:,}" if more else "")
 
 
-def _spikes(chart: Chart) -> Iterator[Event]:
+def _spikes(chart: Chart, apart: Sequence[Curve]) -> Iterator[Event]:
     for curve, spike in both(chart.curves):
-        title = _("Spike to %s") % number(spike.value)
-        text = _("%s times the usual spread") % f"{spike.times:,.0f}"
         yield Event(
-            "spike", curve.attempt, spike.step, title, text, _moment(spike.time), "", spike.value
+            icon="spike",
+            attempt=curve.attempt,
+            step=spike.step,
+            title=_("Spike to %s") % number(spike.value),
+            text=_("%s times the usual spread") % f"{spike.times:,.0f}",
+            at=_moment(spike.time),
+            value=spike.value,
+            rank=_highest(apart, curve.attempt, spike.step),
         )
+
+
+def _highest(apart: Sequence[Curve], attempt: int, step: int) -> int | None:
+    """Return the rank whose curve is the highest at a step of an attempt."""
+    found: list[tuple[float, int]] = []
+    for one in apart:
+        if one.attempt == attempt and one.rank is not None:
+            index = max(0, bisect_right(one.columns["step"], step) - 1)
+            value = one.columns["high"][index]
+            found += [] if value is None else [(value, -one.rank)]
+    return -max(found)[1] if found else None
 
 
 def _odd(curve: Curve, apart: Sequence[Curve]) -> Iterator[Event]:

@@ -26,6 +26,7 @@ from sickbay.web.pages.runs.drawing import NOTHING, Drawing, draw, number
 from sickbay.web.pages.runs.groups import OPEN_MOST, GroupCard, card_of, title_of
 from sickbay.web.pages.runs.happened import Event, happened
 from sickbay.web.pages.runs.place import Key, around
+from sickbay.web.pages.runs.spikes import spikes
 from sickbay.web.pages.runs.strip import RANKS_MOST, Strip, strip
 from sickbay.web.pages.shell import Shell
 from sickbay.web.parameters import INT64_MOST
@@ -162,7 +163,7 @@ def read(session: Session, me: Who, key: str, wanted: str, asked: Asked | None =
         drawing=_drawing(chart, row.attempt),
         value=number(row.last_value),
         pace=_pace(chart, row.attempt),
-        events=happened(session, run, chart, _apart(session, key, chosen, numbers)),
+        events=happened(session, run, chart, _apart(session, chart, chosen, numbers)),
         cards=tuple(card_of(session, run, one.id) for one in found[:OPEN_MOST]),
         more=tuple((one, title_of(one)) for one in found[OPEN_MOST:]),
         others=_others(session, key),
@@ -194,16 +195,15 @@ def _chart(session: Session, key: str, chosen: SeriesView | None, attempts: Sequ
 
 
 def _apart(
-    session: Session, key: str, chosen: SeriesView | None, attempts: Sequence[int]
+    session: Session, whole: Chart, chosen: SeriesView | None, attempts: Sequence[int]
 ) -> tuple[Curve, ...]:
     """Return a series by rank, where there is something to say of single ones."""
-    if (
-        chosen is None
-        or not 1 < chosen.ranks <= _RANKS_MOST
-        or not (chosen.nan + chosen.pos_inf + chosen.neg_inf)
-    ):
+    if chosen is None or not 1 < chosen.ranks <= _RANKS_MOST:
         return ()
-    found = charts.chart(session, key, chosen.name, attempts=attempts, buckets=_BUCKETS)
+    odd = chosen.nan + chosen.pos_inf + chosen.neg_inf
+    if not odd and not any(spikes(curve.columns) for curve in whole.curves):
+        return ()
+    found = charts.chart(session, whole.run, chosen.name, attempts=attempts, buckets=_BUCKETS)
     return found.curves
 
 
