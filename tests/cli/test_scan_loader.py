@@ -1,5 +1,6 @@
 """``sickbay scan --loader``: pictures that open and still fail in the job's own transform."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,7 @@ def test_a_picture_that_only_fails_in_the_transform_is_held(root: Path, state: P
     assert (ran.code, ran.out) == (0, "found 4 = clean 3 + held 1 + skipped 0\n"), ran.err
     assert counts(state) == {Status.CLEAN: 3, Status.HELD: 1}
     assert "3 samples fetched, 2 with findings" in ran.err
+    assert re.search(r"^Findings: .*training.loader-error 1", ran.err, re.MULTILINE)
     assert "1 of these samples are not in this scan: elsewhere/x.jpg" in ran.err
 
 

@@ -122,7 +122,10 @@ def scan(  # noqa: PLR0917 (options of a command line)
         load = LoaderOptions(loader, loader_timeout, loader_workers)
         into, merged = merging(sink, load, root, setup.policy)
         summary = _run(root, dataset, layout, into, setup, options=options)
-    typer.echo(said(finished(merged, summary)))
+    summary = finished(merged, summary)
+    if summary.codes:
+        typer.echo(findings_said(summary.codes), err=True)
+    typer.echo(said(summary))
 
 
 def _place(root: str) -> tuple[Path | None, str]:
@@ -164,8 +167,6 @@ def _run(
         )
     for line in () if cache is None else cache_said(cache.counts):
         typer.echo(line, err=True)
-    if summary.codes:
-        typer.echo(findings_said(summary.codes), err=True)
     if options.depth is Depth.STRUCTURE:
         typer.echo(NOT_DECODED, err=True)
     return summary
