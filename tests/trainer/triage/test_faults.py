@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="needs the extra trainer")
 import torch
 from tests.trainer.triage.sound import Cells, cells, classifier, line
 from torch import nn
-from torch.utils.data import TensorDataset, get_worker_info
+from torch.utils.data import DataLoader, TensorDataset, get_worker_info
 
 from sickbay.contract.report import Passed, Report
 from sickbay.contract.sign import Category
@@ -198,8 +198,8 @@ def stretched() -> TriageJob:
 def last_of_one() -> TriageJob:
     x = torch.randn(33, 4)
     model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 1))
-    data = TensorDataset(x, x.sum(1, keepdim=True))
-    return TriageJob(data, model, nn.MSELoss(), torch.optim.SGD(model.parameters(), lr=1e-3))
+    loader = DataLoader(TensorDataset(x, x.sum(1, keepdim=True)), batch_size=32)
+    return TriageJob(loader, model, nn.MSELoss(), torch.optim.SGD(model.parameters(), lr=1e-3))
 
 
 def upside_down() -> TriageJob:

@@ -33,7 +33,12 @@ class Course:
     @property
     def fell(self) -> bool:
         """Whether the loss fell, beyond rounding."""
-        return self.finite and self.before - self.after > _FALLEN * max(abs(self.before), _TINY)
+        return self.finite and self.fall > _FALLEN * max(abs(self.before), _TINY)
+
+    @property
+    def fall(self) -> float:
+        """By how much the loss fell."""
+        return self.before - self.after
 
     @property
     def leapt(self) -> bool:
@@ -43,7 +48,7 @@ class Course:
     @property
     def words(self) -> str:
         """Return it as numbers."""
-        return f"{self.before:.4g} to {self.after:.4g}"
+        return f"{self.before:.6g} to {self.after:.6g}"
 
 
 Loss = Callable[[Passed], Any]

@@ -176,7 +176,8 @@ def with_workers(source: Source, workers: int | None, timeout: float) -> str:
         raise _of_worker(error, count) from error
     if not job.indexed:
         source.batches = [(batch, samples_of(batch)) for batch in arrived] or source.batches
-    return f"{len(arrived)} batches from {_workers(count)}.{_twice(source, arrived, count)}"
+    batches = f"{len(arrived)} batch{'es' if len(arrived) > 1 else ''}"
+    return f"{batches} from {_workers(count)}.{_twice(source, arrived, count)}"
 
 
 def _workers(count: int) -> str:

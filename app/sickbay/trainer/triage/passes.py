@@ -22,10 +22,10 @@ def forward(source: Source, bench: Bench) -> str:
     """Call the model once, and once in evaluation mode."""
     _initialised(bench)
     passed = _followed(bench)
-    _last_of_one(source, bench)
+    last = _last_of_one(source, bench)
     shapes = [f"{_type(one)} {list(one.shape)}" for one in leaves(passed.output)]
     said = f"Output: {some(shapes, 3) or type(passed.output).__name__}; finite."
-    return said + _evaluated(bench)
+    return said + last + _evaluated(bench)
 
 
 def _initialised(bench: Bench) -> None:
@@ -66,23 +66,26 @@ def _followed(bench: Bench, call: Call | None = None) -> Passed:
     )
 
 
-def _last_of_one(source: Source, bench: Bench) -> None:
-    """Try a batch of one, where an epoch ends with it: BatchNorm stops on that."""
+def _last_of_one(source: Source, bench: Bench) -> str:
+    """Try a batch of one, where an epoch ends with it: BatchNorm stops on that.
+
+    Where no loader was given, whether the last batch is left out is not known: that is a note.
+    """
     job = source.job
     size = job.batch_size
     if not job.indexed or not size or size == 1 or source.drop_last:
-        return
+        return ""
     if len(job.data) % size != 1 or bench.call.count() < 2:  # noqa: PLR2004 (one is left over)
-        return
+        return ""
     try:
         _followed(bench, bench.call.rows([0]))
     except Trouble as trouble:
-        raise Trouble(
-            f"The last batch of an epoch has 1 sample ({len(job.data)} by {size}). "
-            f"{trouble.message}",
-            Category.SHAPE,
-            "Set drop_last=True in the training's DataLoader, or another batch size.",
-        ) from trouble
+        what = f"The last batch of an epoch has 1 sample ({len(job.data)} by {size})."
+        do = "Set drop_last=True in the training's DataLoader, or another batch size."
+        if source.given is None:
+            return f" Note: {what} The model stops on it. {do}"
+        raise Trouble(f"{what} {trouble.message}", Category.SHAPE, do) from trouble
+    return ""
 
 
 def _evaluated(bench: Bench) -> str:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -236,6 +236,8 @@ def _through(job: _Job, watcher: Watcher) -> Report:
 
 
 def _stage(name: str, outcome: Passed, message: str, began: float) -> Stage:
+    with suppress(UnicodeEncodeError):  # a name that is not UTF-8 is shown as everywhere else
+        message = message.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return Stage(name, outcome, text(message, _MOST_WORDS), time.monotonic() - began)
 
 

@@ -1,45 +1,64 @@
 """Stage eight: a few steps on one batch, and what is to blame where the loss does not fall."""
 
+import time
 from typing import Any
 
 from sickbay.contract.sign import Category
 from sickbay.contract.taxonomy import Layer
 from sickbay.trainer.triage.bench import Bench, torch
 from sickbay.trainer.triage.course import GOOD_RATE, Course, classes, good_loss, rates, train
-from sickbay.trainer.triage.trouble import Trouble, of_error
+from sickbay.trainer.triage.trouble import Trouble, of_error, some
 
 _LONGER = 3
 _SLOWER = (0.1, 0.01, 1e-3, 1e-4, 1e-6, 1e-8)
-_FASTER = (10.0, 100.0, 1e3, 1e4, 1e6)
+_FASTER = (10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e8)
+_SLOW = 1e-4
+"""Share of what AdamW at its default does in as many steps that is slow, and no standstill."""
+_EARNEST = 0.1
+"""Share of the same that shows a rate of use."""
+_SECONDS, _FEWEST = 60.0, 5
+"""Time for one training of some steps, and the steps it has at least: a large model on a CPU."""
 _PAIRS = 4
 _SHAKE = 1e-2
-_WORSE, _WORSE_BY = 1.5, 0.5
-"""A cross entropy that grows to so many times, and by so much, is no noise."""
+_WORSE, _WORSE_BELOW_ZERO = 1.5, 1.1
+"""Times that the error of the answers grows while the loss falls, which is no noise: of a loss
+above zero, and of one below, where less is a proof."""
+_LEAST_WORSE = 0.1
 
 
 def steps(bench: Bench, count: int) -> str:
     """Train some steps on one batch."""
     try:
+        count = _in_time(bench, count)
         course = train(bench, count)
     except Exception as error:
         raise of_error(error, "A step of the training", Layer.TRAINING) from error
     if not course.fell and not course.leapt and course.moved:
         count *= _LONGER
         course = train(bench, count)
+    note = ""
     if not course.fell or course.leapt:
-        _blame(bench, count, course)
+        note = _blame(bench, count, course)
     else:
         _right_way(bench, count, course)
     words = f"The loss of one batch went from {course.words} in {count} steps."
     still = _unmoved(bench, course)
     bench.reset()
-    return words + still + _warmed(bench)
+    return words + note + still + _warmed(bench)
+
+
+def _in_time(bench: Bench, count: int) -> int:
+    """Return how many steps there is time for."""
+    began = time.monotonic()
+    train(bench, 1)
+    return max(min(count, _FEWEST), min(count, int(_SECONDS / (time.monotonic() - began + 1e-9))))
 
 
 def _unmoved(bench: Bench, course: Course) -> str:
     trainable = [name for name, one in bench.model.named_parameters() if one.requires_grad]
-    still = sorted(set(trainable) - set(course.moved))
-    return f" Note: {len(still)} parameters did not change, {still[0]} first." if still else ""
+    moved = set(course.moved)
+    still = [name for name in trainable if name not in moved]
+    return f" Note: unchanged: {some(still)}." if still else ""
 
 
 def _warmed(bench: Bench) -> str:
@@ -50,23 +69,25 @@ def _warmed(bench: Bench) -> str:
     return "" if now == used else f" The rate warms up; {used[0]:.3g} was used."
 
 
-def _blame(bench: Bench, count: int, course: Course) -> None:
-    """Say what keeps the loss from falling.
+def _blame(bench: Bench, count: int, course: Course) -> str:
+    """Say what keeps the loss from falling, or why it is none.
 
     Raises:
-        Trouble: whatever it is; nothing where the batch is learned already.
+        Trouble: whatever it is.
     """
     if bench.optimizer is not None:
         if not course.moved:
             _still(bench, count)
         _too_fast(bench, count, course)
     if course.fell:
-        return
+        return ""
     good = train(bench, count, good=True)
+    if course.finite and course.fall > _SLOW * good.fall > 0:
+        return f" Note: that is slow; with AdamW at {GOOD_RATE:g} it goes to {good.after:.6g}."
     if good.fell:
         _optimizer(bench, count, course, good)
     if _at_rest(bench):
-        return
+        return " Note: this batch is learned already."
     own = train(bench, count, good=True, loss=good_loss(bench))
     if own.fell:
         raise Trouble(
@@ -131,16 +152,16 @@ def _too_fast(bench: Bench, count: int, course: Course) -> None:
 def _optimizer(bench: Bench, count: int, course: Course, good: Course) -> None:
     """AdamW lowers the loss: it is the job's optimizer, or its rate."""
     used = max(rates(bench)) if bench.optimizer is not None else 0.0
-    for scale in _FASTER if used else ():
-        faster = train(bench, count, scale=scale)
-        if faster.fell:
-            raise Trouble(
-                f"The loss of one batch does not fall in {count} steps at a learning rate of "
-                f"{used:.3g} ({course.words}); at {used * scale:.3g} it does ({faster.words}).",
-                Category.RATE,
-                f"Try a learning rate of {used * scale:.3g} and less, and look at what the "
-                "scheduler makes of it.",
-            )
+    better = _faster(bench, count, used, good) if used else None
+    if better is not None:
+        rate, faster = better
+        raise Trouble(
+            f"The loss of one batch does not fall in {count} steps at a learning rate of "
+            f"{used:.3g} ({course.words}); at {rate:.3g} it does ({faster.words}).",
+            Category.RATE,
+            f"Raise the learning rate to about {rate:.3g}, and look at what the scheduler makes of "
+            "it.",
+        )
     raise Trouble(
         f"The loss of one batch does not fall ({course.words}); with AdamW at {GOOD_RATE:g} it "
         f"does ({good.words}): the optimizer is to blame.",
@@ -148,6 +169,19 @@ def _optimizer(bench: Bench, count: int, course: Course, good: Course) -> None:
         f"Use AdamW at {GOOD_RATE:g}, and go on from there; look at weight decay and the order of "
         "zero_grad, backward and step.",
     )
+
+
+def _faster(bench: Bench, count: int, used: float, good: Course) -> tuple[float, Course] | None:
+    """Return a larger rate at which the loss falls: the first that does so in earnest."""
+    found = None
+    for scale in _FASTER:
+        faster = train(bench, count, scale=scale)
+        if not faster.fell or faster.leapt:
+            continue
+        found = (used * scale, faster)
+        if faster.fall > _EARNEST * good.fall:
+            break
+    return found
 
 
 def _at_rest(bench: Bench) -> bool:
@@ -190,7 +224,8 @@ def _right_way(bench: Bench, count: int, course: Course) -> None:
         bench.reset()
         before = float(good(bench.forward()))
     what = "cross entropy" if of_classes else "square error"
-    if after > _WORSE * before and after - before > _WORSE_BY:
+    worse = _WORSE if course.after >= 0 else _WORSE_BELOW_ZERO
+    if after > worse * before and after - before > _LEAST_WORSE:
         raise Trouble(
             f"The loss falls, and the answers get worse: the {what} goes from {before:.4g} to "
             f"{after:.4g} in {count} steps.",
