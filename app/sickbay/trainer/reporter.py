@@ -79,10 +79,12 @@ class Reporter:
 
         Where nothing is sent, until it is written.
         """
+        end = time.monotonic() + timeout
+        self._ready.wait(timeout)
         writer, spool, sender = self._writer, self._spool, self._sender
         if writer is None or spool is None:
             return
-        end, turns = time.monotonic() + timeout, writer.turns
+        turns = writer.turns
         while time.monotonic() < end:
             writer.hurry()
             # A turn that was going on may have begun before the last was handed over.
@@ -97,7 +99,7 @@ class Reporter:
         end = time.monotonic() + timeout
         if self.environment is not None:
             self.environment.join(MOST_TO_FINISH_ALONE)
-        self._ready.wait(MOST_TO_FINISH_ALONE)
+        self._ready.wait(min(timeout, MOST_TO_WRITE))  # a machine under load begins slowly
         if self._writer is None or self._spool is None:
             complaints.once("never", "the run was never begun; nothing of it is kept.")
             return
