@@ -155,6 +155,24 @@ def one_channel() -> nn.Sequential:
     return model
 
 
+def not_made_yet() -> TriageJob:
+    model = nn.Sequential(nn.Flatten(), nn.LazyLinear(16), nn.ReLU(), nn.Linear(16, 4))
+    return cells(model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+class NotPickled(Cells):
+    """A data set that no started process can be given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.change = lambda x: x
+
+
+def started_workers() -> TriageJob:
+    loader = DataLoader(NotPickled(), batch_size=16, num_workers=1, multiprocessing_context="spawn")
+    return cells(data=loader)
+
+
 def too_large() -> TriageJob:
     return cells(with_layer(6, Does(lambda x: x.new_empty(1 << 60))))
 
@@ -268,6 +286,12 @@ FAULTS: dict[str, Planted] = {
     ),
     "what no worker can send": Planted(
         lambda: cells(collate_fn=with_generators), "workers", DATA, LOADING, ("pickl", "cells/")
+    ),
+    "a data set that cannot be pickled": Planted(
+        started_workers, "workers", DATA, LOADING, ("1 worker", "pickle local object")
+    ),
+    "weights that are not made yet": Planted(
+        not_made_yet, "forward", MODEL, Category.INITIALISATION, ("Parameter 1.weight",)
     ),
     "an input that is not finite": Planted(
         spoilt(lambda x, label: (x / 0, label)), "batch contents", DATA, LOADING,

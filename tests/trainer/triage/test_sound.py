@@ -184,6 +184,48 @@ def with_low_rank_parts() -> TriageJob:
     return cells(model)
 
 
+def with_rare_words() -> TriageJob:
+    class Bag(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words = nn.Embedding(50, 8, sparse=True)
+            self.scale = nn.Parameter(torch.tensor(1.0))
+            self.head = nn.Linear(8, 3)
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return self.head(self.words(x).mean(1)) * self.scale
+
+    x, model = torch.randint(0, 50, (64, 6)), Bag()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    return TriageJob(TensorDataset(x, x[:, 0] % 3), model, nn.CrossEntropyLoss(), optimizer)
+
+
+def a_detector() -> TriageJob:
+    class Boxes(Dataset[Any]):
+        def __len__(self) -> int:
+            return 24
+
+        def __getitem__(self, index: int) -> Any:
+            return torch.full((4,), index / 24), {"boxes": torch.ones(index % 3 + 1, 4)}
+
+    class Detector(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+
+        def forward(self, images: Any, targets: Any = None) -> Any:
+            found = [self.layer(image) for image in images]
+            if not self.training:
+                return [{"boxes": one} for one in found]
+            pairs = zip(found, targets, strict=True)
+            far = [(one - target["boxes"]).abs().mean() for one, target in pairs]
+            return {"boxes": sum(far) / len(far), "size": self.layer.weight.pow(2).mean()}
+
+    model = Detector()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    return TriageJob(Boxes(), model, None, optimizer, lambda items: tuple(zip(*items, strict=True)))
+
+
 KINDS: dict[str, Callable[[], TriageJob]] = {
     "classifier": cells,
     "regression": line,
@@ -199,6 +241,8 @@ KINDS: dict[str, Callable[[], TriageJob]] = {
     "stream": of_stream,
     "LBFGS": by_lbfgs,
     "low-rank": with_low_rank_parts,
+    "sparse gradients": with_rare_words,
+    "detector with a loss for each part": a_detector,
 }
 
 
@@ -240,6 +284,8 @@ def test_what_is_unusual_is_a_note() -> None:
     assert "The rate warms up; 0.0001 was used." in said(passes(warming_up()), "a few steps")
     assert "this batch does not use pooler.weight" in said(passes(of_reader()), "backward")
     probabilities = nn.Sequential(classifier(), nn.Softmax(1))
+    stream = triage(of_stream(), workers=2)
+    assert "two workers gave the same samples" in said(stream, "workers")
     assert "wants raw scores" in said(passes(cells(probabilities)), "loss")
 
 

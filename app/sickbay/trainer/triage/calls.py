@@ -82,9 +82,11 @@ def _takes(model: Any, name: str) -> bool:
 
 
 def own_loss(output: Any) -> Any:
-    """Return the loss that an output has: itself, its ``loss``, or its first part."""
+    """Return the loss that an output has: itself, its ``loss``, its first part, or their sum."""
     if hasattr(output, "keys") and "loss" in output:
         return output["loss"]
+    if hasattr(output, "values") and all(getattr(one, "ndim", 1) == 0 for one in output.values()):
+        return sum(output.values())
     if getattr(output, "loss", None) is not None:
         return output.loss
     return output[0] if isinstance(output, tuple | list) and output else output

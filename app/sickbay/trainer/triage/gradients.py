@@ -30,14 +30,23 @@ def backward(bench: Bench) -> str:
         value.backward()
     except Exception as error:
         raise of_error(error, "Backward", Layer.MODEL) from error
-    gradients = {
-        name: one.grad for name, one in bench.model.named_parameters() if one.grad is not None
-    }
+    gradients = _gradients(bench)
     _finite(gradients)
     told = [_size(gradients), *_none(bench, trail.called), *parts_of(bench)]
     _vanished(bench, gradients)
     bench.reset()
     return " ".join(one for one in told if one)
+
+
+def _gradients(bench: Bench) -> dict[str, Any]:
+    """Return the values of each gradient; of a sparse one, those that are there."""
+    found = {name: one.grad for name, one in bench.model.named_parameters()}
+    whole = {
+        name: one.coalesce().values() if one.is_sparse else one
+        for name, one in found.items()
+        if one is not None
+    }
+    return {name: one.detach() for name, one in whole.items() if one.numel()}
 
 
 def _finite(gradients: dict[str, Any]) -> None:
@@ -49,7 +58,7 @@ def _finite(gradients: dict[str, Any]) -> None:
             "Look behind these layers for a square root or norm at zero, a division, or a "
             "where() whose other branch is infinite; add a small constant inside.",
         )
-    if not gradients or all(float(one.abs().max()) == 0 for one in gradients.values() if len(one)):
+    if all(float(one.abs().max()) == 0 for one in gradients.values()):
         raise Trouble(
             "All gradients are zero: nothing can be learned from this batch.",
             Category.GRADIENT,
@@ -76,8 +85,7 @@ def _vanished(bench: Bench, gradients: dict[str, Any]) -> None:
     train(bench, _STEPS, good=True)
     bench.model.zero_grad(set_to_none=True)
     bench.loss().backward()
-    found = {n: one.grad for n, one in bench.model.named_parameters() if one.grad is not None}
-    if still := _still_front(bench, found):
+    if still := _still_front(bench, _gradients(bench)):
         raise Trouble(
             f"The gradient vanishes before it reaches {some(still)}, and so it does after "
             f"{_STEPS} steps: these layers learn nothing.",

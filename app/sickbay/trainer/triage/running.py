@@ -117,7 +117,8 @@ class _Job:
             raise
         except Exception as error:
             raise _not_made(error) from error
-        count = sum(one.numel() for one in self._bench.model.parameters())
+        ready = [one for one in self._bench.model.parameters() if not hasattr(one, "materialize")]
+        count = sum(one.numel() for one in ready)
         return f"{type(self._job.model).__name__}, {count:,} parameters, on {self._bench.device}."
 
     def _workers(self) -> str:
@@ -226,13 +227,20 @@ def _through(job: _Job, watcher: Watcher) -> Report:
             stage = _stage(name, Passed.PASSED, act(), began)
         except _Skip as why:
             stage = Stage(name, Passed.SKIPPED, str(why))
-        except Trouble as trouble:
+        except SickbayError:
+            raise
+        except Exception as error:  # noqa: BLE001 (what a job does is unforeseen; its report is not lost)
+            trouble = _trouble(error)
             stage = _stage(name, Passed.FAILED, trouble.message, began)
             watcher.ended(stage)
             return failed([*done, stage], trouble)
         watcher.ended(stage)
         done.append(stage)
     return Report(TITLE, Passed.PASSED, tuple(done), advice=_ALL_WELL)
+
+
+def _trouble(error: Exception) -> Trouble:
+    return error if isinstance(error, Trouble) else of_error(error, "This stage", Layer.MODEL)
 
 
 def _stage(name: str, outcome: Passed, message: str, began: float) -> Stage:

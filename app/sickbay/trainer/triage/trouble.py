@@ -1,5 +1,7 @@
 """Why a stage failed: in words, with its place in the taxonomy and what to do about it."""
 
+import sys
+import sysconfig
 import traceback
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,6 @@ from sickbay.trainer.traced import notes
 
 _MOST_WORDS = 400
 _MOST_NAMED = 5
-_NOT_THEIRS = ("torch", "sickbay", "importlib", "runpy.py", "<frozen")
 
 
 class Trouble(Exception):
@@ -74,7 +75,15 @@ def some(names: Any, most: int = _MOST_NAMED) -> str:
 def _where(error: BaseException) -> str:
     """Return the last line of the job's own code in a traceback."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        parts = Path(frame.filename).parts
-        if not any(part in _NOT_THEIRS for part in parts):
-            return f" (line {frame.lineno} of {Path(frame.filename).name}, in {frame.name})"
+        file = Path(frame.filename)
+        if file.is_absolute() and not any(map(file.is_relative_to, _not_theirs())):
+            return f" (line {frame.lineno} of {file.name}, in {frame.name})"
     return ""
+
+
+def _not_theirs() -> list[Path]:
+    """Return the folders of Python, of what is installed, and of this kit."""
+    named = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
+    torch = getattr(sys.modules.get("torch"), "__file__", None)
+    own = Path(__file__).parents[1]
+    return [own, *map(Path, named), *([Path(torch).parent] if torch else [])]
