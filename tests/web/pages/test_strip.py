@@ -3,12 +3,15 @@
 import math
 import re
 from array import array
+from collections.abc import Callable
 
 import pytest
+from fastapi.testclient import TestClient
 from tests import scanned
 from tests.runs.sending import Trainer, failure, points
 from tests.web.pages.desk import PAGE, Desk, text_of
 
+from sickbay.accounts.tables import Role
 from sickbay.contract.blame import Batches, Outcome, Sample, Verdict
 from sickbay.contract.event import FailureKind
 from sickbay.contract.report import Change, Passed, Report, Stage
@@ -61,6 +64,18 @@ def test_a_click_on_the_strip_leaves_the_sample_out(desk: Desk, trainer: Trainer
     page = strip(desk, trainer)
     assert desk.sample(BAD).status == "excluded"
     assert "Excluded" in page
+
+
+def test_who_may_only_look_sees_the_samples_and_no_way_to_decide(
+    desk: Desk, trainer: Trainer, visitor: Callable[[Role], TestClient]
+) -> None:
+    looker = visitor(Role.VIEWER)
+    page = looker.get(f"/runs/{trainer.run}?step=7&attempt=1", headers=PAGE).text
+    assert BAD in page
+    assert "it is the data" in page
+    assert 'name="action"' not in page
+    assert 'id="undo"' not in page
+    assert 'id="undo"' in desk.client.get(f"/runs/{trainer.run}", headers=PAGE).text
 
 
 def test_a_step_nobody_recorded_says_how_to_record_it(desk: Desk, trainer: Trainer) -> None:
