@@ -24,41 +24,50 @@ class Device(StrEnum):
     CUDA = "cuda"
 
 
+FactoryArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODULE:FACTORY",
+        help="Returns (data, model, criterion, optimizer), or a sickbay.trainer.TriageJob. This "
+        "runs that module's code.",
+    ),
+]
+StepsOption = Annotated[int, typer.Option(help="Steps on one batch.", min=1)]
+WorkersOption = Annotated[
+    int | None, typer.Option(help="Workers; the loader's own number, or 2. 0: none.", min=0)
+]
+TimeoutOption = Annotated[
+    float, typer.Option(help="Seconds that a sample, batch, pass or step may take.", min=0.1)
+]
+DeviceOption = Annotated[
+    Device | None, typer.Option(help="Where to try the model; where the factory puts it.")
+]
+ServerOption = Annotated[
+    str, typer.Option(envvar="SICKBAY_URL", help="Of the run's page.", show_default=False)
+]
+TokenOption = Annotated[
+    str, typer.Option(envvar="SICKBAY_TOKEN", help="A token that may send events.")
+]
+RunOption = Annotated[
+    str,
+    typer.Option(help="Show the report on the page of this run: its key, the end of the address."),
+]
+AttemptOption = Annotated[int, typer.Option(help="Its attempt.", min=1)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+
+
 def triage(
-    factory: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODULE:FACTORY",
-            help="Returns (data, model, criterion, optimizer), or a sickbay.trainer.TriageJob. "
-            "This runs that module's code.",
-        ),
-    ],
+    factory: FactoryArgument,
     *,
-    steps: Annotated[int, typer.Option(help="Steps on one batch.", min=1)] = 20,
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Workers; the loader's own number, or 2. 0: none.", min=0),
-    ] = None,
-    timeout: Annotated[
-        float, typer.Option(help="Seconds that a sample, batch, pass or step may take.", min=0.1)
-    ] = 120.0,
-    device: Annotated[
-        Device | None, typer.Option(help="Where to try the model; where the factory puts it.")
-    ] = None,
-    server: Annotated[
-        str, typer.Option(envvar="SICKBAY_URL", help="Of the run's page.", show_default=False)
-    ] = "",
-    token: Annotated[
-        str, typer.Option(envvar="SICKBAY_TOKEN", help="A token that may send events.")
-    ] = "",
-    run: Annotated[
-        str,
-        typer.Option(
-            help="Show the report on the page of this run: its key, the end of the address.",
-        ),
-    ] = "",
-    attempt: Annotated[int, typer.Option(help="Its attempt.", min=1)] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    steps: StepsOption = 20,
+    workers: WorkersOption = None,
+    timeout: TimeoutOption = 120.0,
+    device: DeviceOption = None,
+    server: ServerOption = "",
+    token: TokenOption = "",
+    run: RunOption = "",
+    attempt: AttemptOption = 1,
+    as_json: JsonOption = False,
 ) -> None:
     """Take a training job apart as an engineer would, and say where it breaks.
 
