@@ -67,6 +67,37 @@ def test_a_label_out_of_range_names_its_sample_and_the_classes(online: Ward, job
 
 
 @pytest.mark.parametrize(
+    "labels",
+    [
+        torch.tensor([0, 7, 1], dtype=torch.uint8),
+        torch.tensor([0, -1, 1], dtype=torch.int8),
+        torch.tensor([0.0, 7.0, 1.0]),
+        torch.tensor([[0.0], [3.0], [1.0]]),
+        torch.tensor([[0, 1], [9, 1], [1, -100]]),
+    ],
+    ids=["bytes", "signed bytes", "floats", "a column", "tokens"],
+)
+def test_labels_of_every_type_have_a_range(labels: Any) -> None:
+    (found,) = BatchChecks(num_classes=3).look(_batch(label=labels), 0, PATHS)
+    assert (found.kind, found.samples) == ("label-assert", ("b.png",))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        torch.tensor([True, False, True]),
+        torch.nn.functional.one_hot(torch.tensor([0, 1, 2])),
+        torch.tensor([[0.2, 0.7, 5.1]] * 3),
+        torch.full((3, 2, 2), 255, dtype=torch.uint8),
+        torch.full((3, 4), -100),
+    ],
+    ids=["bools", "one-hot", "many fractions", "void pixels", "ignored"],
+)
+def test_labels_that_are_no_numbers_of_classes_pass(labels: Any) -> None:
+    assert BatchChecks(num_classes=3).look(_batch(label=labels), 0, PATHS) == ()
+
+
+@pytest.mark.parametrize(
     ("second", "words"),
     [
         (torch.rand(2, 1, 8, 8), "x is float32 [2, 1, 8, 8], the first was float32 [3, 3, 8, 8]"),

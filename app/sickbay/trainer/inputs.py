@@ -27,6 +27,7 @@ LABELS = ("label", "labels", "target", "targets", "y")
 """Keys of a mapping under which the labels are."""
 IGNORED = -100
 """The label that torch's cross entropy leaves out by default."""
+_VOID = 255
 _MOST_TOLD = 10_000
 
 
@@ -132,9 +133,10 @@ class BatchChecks:
             if not hasattr(part, "detach"):
                 continue
             tensor = part.detach()
-            yield from self._shape(name, tensor, step, paths)
+            unlike = list(self._shape(name, tensor, step, paths))
             top = name.partition(".")[0]
-            yield from self._values(name, tensor, step, paths, label=top == wanted)
+            values = list(self._values(name, tensor, step, paths, label=top == wanted))
+            yield from values or unlike  # a NaN makes fractions of whole labels: that is one fault
 
     def _label_name(self, batch: Any) -> str | None:
         if self._labels is not None:
@@ -166,19 +168,26 @@ class BatchChecks:
     ) -> Iterator[Found]:
         if tensor.is_floating_point() or tensor.is_complex():
             kind = FailureKind.NON_FINITE_LABEL if label else FailureKind.NON_FINITE_INPUT
-            if _on_cpu(tensor) and _finite(tensor):
-                return
-            bad = _by_sample(~tensor.isfinite())
-        elif label and self._num_classes is not None and tensor.dtype.itemsize > 1:
-            kind = FailureKind.LABEL_ASSERT
-            outside = (tensor < 0) | (tensor >= self._num_classes)
-            bad = _by_sample(outside & (tensor != self._ignored))
-        else:
-            return
-        later = _Later(kind, step, paths, name, bad)
+            if not _on_cpu(tensor) or not _finite(tensor):
+                yield from self._answered(
+                    _Later(kind, step, paths, name, _by_sample(~tensor.isfinite())), tensor
+                )
+        if label and self._num_classes is not None and _of_classes(tensor):
+            bad = _by_sample(self._outside(tensor, self._num_classes))
+            yield from self._answered(
+                _Later(FailureKind.LABEL_ASSERT, step, paths, name, bad), tensor
+            )
+
+    def _outside(self, labels: Any, classes: int) -> Any:
+        """Say of each label whether it is no class; 255 is none in a mask of bytes, by custom."""
+        signed = labels.short() if labels.element_size() == 1 else labels
+        outside = ((signed < 0) | (signed >= classes)) & (signed != self._ignored)
+        return outside & (signed != _VOID) if "uint8" in str(labels.dtype) else outside
+
+    def _answered(self, later: _Later, tensor: Any) -> Iterator[Found]:
         if not _on_cpu(tensor):
             self._later.append(later)
-        elif (found := self._found(later, bad, tensor)) is not None:
+        elif (found := self._found(later, later.bad, tensor)) is not None:
             yield found
 
     def _due(self) -> Iterator[Found]:
@@ -252,9 +261,18 @@ def _finite(tensor: Any) -> bool:
     return bool(total.isfinite())
 
 
+def _of_classes(labels: Any) -> bool:
+    """Whether labels are numbers of classes: whole, or fractions that come one a sample."""
+    if labels.is_complex() or str(labels.dtype) == "torch.bool":
+        return False
+    return not labels.is_floating_point() or labels.numel() == (len(labels) if labels.dim() else 1)
+
+
 def _by_sample(bad: Any) -> Any:
-    """Return for each sample whether any of its values is bad."""
-    return bad.reshape(1) if bad.dim() == 0 else bad.reshape(bad.shape[0], -1).any(dim=1)
+    """Return for each sample whether any of its values is bad; copies none, however they lie."""
+    if bad.dim() < 2:  # noqa: PLR2004 (one value a sample)
+        return bad.reshape(-1)
+    return bad.any(dim=tuple(range(1, bad.dim())))
 
 
 def _named(paths: Sequence[str], places: Iterable[int], count: int) -> Iterator[str]:

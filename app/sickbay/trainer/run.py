@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -49,7 +50,7 @@ class Run:
         self._tray = reporter.tray if reporter else None
         self.root = root
         self._step = -1
-        self._told: int | None = None
+        self._mark = secrets.token_hex(8)
         if reporter is not None:
             reporter.tray.used.root = root
             open_runs.append(self)
@@ -134,9 +135,8 @@ class Run:
         """
         if isinstance(what, BaseException):
             what, exception = None, exception or what
-        if self._reporter is None or (exception is not None and self._told == id(exception)):
+        if self._reporter is None or not witness.first_of(exception, self._mark):
             return
-        self._told = id(exception) if exception is not None else None
         fields = witness.completed(exception, {"what": what, **fields})
         if not witness.first_time(fields):
             return

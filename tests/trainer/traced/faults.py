@@ -1,5 +1,6 @@
 """Data sets of real files in which one sample does what it should not; workers import them."""
 
+import math
 import os
 import signal
 import time
@@ -22,6 +23,37 @@ def write_texts(folder: Path, count: int = 12, bad: int = BAD) -> None:
     for index in range(count):
         content = b"caf\xe9 \xff" if index == bad else f"text {index}".encode()
         (folder / f"{index:02}.txt").write_bytes(content)
+
+
+class Several(Exception):
+    """Cannot be made from one text."""
+
+    def __init__(self, code: int, *, where: str) -> None:
+        super().__init__(f"{code} at {where}")
+
+
+class Mute(Exception):
+    """Cannot be shown."""
+
+    def __str__(self) -> str:
+        raise TypeError("no text")
+
+
+class Key(KeyError):
+    """Shows its text in quotes, in one line."""
+
+
+LABELS = {"range": 9, "none": None, "nan": math.nan}
+RAISED: dict[str, Exception] = {
+    "several": Several(3, where="here"),
+    "mute": Mute("said"),
+    "key": Key("no\nsuch"),
+    "group": ExceptionGroup("both", [ValueError("1"), KeyError("2")]),
+    "memory": MemoryError("no room"),
+    "reset": ConnectionResetError(104, "reset by peer"),
+    "stop": StopIteration("over"),
+    "deep": RecursionError("too deep"),
+}
 
 
 class Texts(Dataset[Any]):
@@ -48,7 +80,11 @@ class Texts(Dataset[Any]):
             time.sleep(600)
         if self.fault == "late shape":
             return torch.zeros(5), 1
-        raise ValueError(self.fault)
+        if self.fault in LABELS:
+            return torch.zeros(3), LABELS[self.fault]
+        if self.fault == "exit":
+            os._exit(1)
+        raise RAISED.get(self.fault, ValueError(self.fault))
 
 
 class Stream(IterableDataset[Any]):
@@ -63,8 +99,9 @@ class Stream(IterableDataset[Any]):
         info = torch.utils.data.get_worker_info()
         first, step = (info.id, info.num_workers) if info else (0, 1)
         for index in range(first, len(self.inner), step):
+            path = self.inner.files[index]
             if self.says:
-                fetching(self.inner.files[index])
+                fetching(path)
             yield self.inner[index]
 
 

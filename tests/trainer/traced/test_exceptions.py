@@ -77,6 +77,55 @@ def test_an_exception_in_a_worker_is_told_with_all_that_is_known(
     assert int(failure.seeds["worker"]) > 0
 
 
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("several", "tests.trainer.traced.faults.Several"),
+        ("mute", "tests.trainer.traced.faults.Mute"),
+        ("key", "tests.trainer.traced.faults.Key"),
+        ("group", "ExceptionGroup"),
+        ("memory", "MemoryError"),
+        ("reset", "ConnectionResetError"),
+        ("deep", "RecursionError"),
+        ("none", "RuntimeError"),
+    ],
+)
+def test_exceptions_that_the_loader_cannot_make_anew_are_told_once_by_their_own_name(
+    online: Ward, job: Any, folder: Path, fault: str, kind: str
+) -> None:
+    failure = _only(online, job, _raised(Traced(faults.Texts(folder, fault)), **FORK))
+    assert failure.exception_type == kind
+    assert [(one.path, one.index) for one in failure.samples] == [("05.txt", 5)]
+
+
+def test_an_exception_that_ends_the_epoch_without_a_word_is_told(
+    online: Ward, job: Any, folder: Path
+) -> None:
+    data = Traced(faults.Texts(folder, "stop"))
+    list(DataLoader(data, batch_size=4, collate_fn=data.collate(), **FORK))
+    assert [one.path for one in _only(online, job).samples] == ["05.txt"]
+
+
+def test_a_worker_that_exits_leaves_the_name_of_its_sample(
+    online: Ward, job: Any, folder: Path
+) -> None:
+    failure = _only(online, job, _raised(Traced(faults.Texts(folder, "exit")), **FORK))
+    assert failure.what == "worker-killed"
+    assert [one.path for one in failure.samples] == ["05.txt"]
+
+
+def test_each_exception_is_told_though_the_next_may_lie_where_the_last_one_was(
+    online: Ward, job: Any
+) -> None:
+    for step in range(50):
+        job.failure(exception=ValueError("again"), step=step)
+    error = ValueError("the same")
+    for _ in range(3):
+        job.failure(exception=error, step=50)
+    job.finish()
+    assert [failure.step for failure in online.of(Failure)] == list(range(51))
+
+
 def test_an_exception_that_the_script_swallows_is_told_all_the_same(
     online: Ward, job: Any, folder: Path
 ) -> None:
@@ -149,6 +198,15 @@ def test_a_stream_that_raises_names_the_file_it_was_at(
     assert [one.path for one in failure.samples] == ["05.txt"]
     assert failure.worker == 1
     assert failure.detail["after"]
+
+
+@pytest.mark.parametrize("fault", ["late shape", "none", "stop"])
+def test_a_stream_that_says_nothing_is_asked_for_its_variable(
+    online: Ward, job: Any, folder: Path, fault: str
+) -> None:
+    data = Traced(faults.Stream(folder, fault, says=False))
+    failure = _only(online, job, _raised(data, **FORK))
+    assert [one.path for one in failure.samples] == ["05.txt"]
 
 
 def test_a_stream_whose_worker_is_killed_leaves_the_name(

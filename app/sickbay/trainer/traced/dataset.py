@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from sickbay.trainer.traced import names
 from sickbay.trainer.traced.collating import Collate
 from sickbay.trainer.traced.fetching import Fetching
 from sickbay.trainer.traced.names import Paths
@@ -126,6 +127,8 @@ class TracedIterator:
         except Exception as error:  # noqa: BLE001 (raised again, or the policy is to skip)
             return self._bad(error)
         path = fetch.names.of_item(item, self._count)
+        if fetch.names.vague(path):
+            path = names.in_generator(self._inner) or path
         fetch.got(item, path, self._count)
         self._after, self._last, self._in_a_row = path, None, 0
         self._count += 1

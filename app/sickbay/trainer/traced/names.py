@@ -13,7 +13,7 @@ KEYS = ("path", "image_path", "img_path", "file", "filename", "file_name", "__ke
 """Keys under which an item itself may say it."""
 LOCALS = ("path", "image_path", "img_path", "filepath", "file_path", "file", "filename", "fname")
 """Local variables that hold the path of what is being read."""
-_MOST_FRAMES = 100
+_MOST_FRAMES, _MOST_CAUSES = 100, 5
 Paths: TypeAlias = Sequence[Any] | Callable[[Any], Any] | str | None
 
 
@@ -75,7 +75,21 @@ class Names:
 
 
 def in_error(error: BaseException) -> str | None:
-    """Return the path that an exception names: its file's, or a variable's where it was raised."""
+    """Return the path that an exception names: its file's, or a variable's where it was raised.
+
+    Where it names none, its cause is asked, and so on.
+    """
+    seen: BaseException | None = error
+    for _ in range(_MOST_CAUSES):
+        if seen is None:
+            break
+        if path := _in_one(seen):
+            return path
+        seen = seen.__cause__
+    return None
+
+
+def _in_one(error: BaseException) -> str | None:
     filename = getattr(error, "filename", None)
     with suppress(TypeError, ValueError):
         if filename is not None:
@@ -83,6 +97,18 @@ def in_error(error: BaseException) -> str | None:
     frames = itertools.islice(traceback.walk_tb(error.__traceback__), _MOST_FRAMES)
     named = [path for frame, _ in frames if (path := _local(frame.f_locals))]
     return named[-1] if named else None
+
+
+def in_generator(generator: Any) -> str | None:
+    """Return the path that a generator, or the one it yields from, holds in a variable now."""
+    found = None
+    for _ in range(_MOST_FRAMES):
+        frame = getattr(generator, "gi_frame", None)
+        if frame is None:
+            break
+        found = _local(frame.f_locals) or found
+        generator = generator.gi_yieldfrom
+    return found
 
 
 def _local(variables: Mapping[str, Any]) -> str | None:

@@ -14,8 +14,9 @@ from typing import Any
 
 _MOST_NAMED = 16
 _MOST_READ = 40_000
+# The text of an ExceptionGroup has bars before its lines.
 _LINE = re.compile(
-    r"^ *sickbay: (?P<paths>.+) \((?P<facts>[^()\n]*ref [0-9a-f]{16})\)$", re.MULTILINE
+    r"^[ |]*sickbay: (?P<paths>.+) \((?P<facts>[^()\n]*ref [0-9a-f]{16})\)$", re.MULTILINE
 )
 
 
@@ -82,14 +83,27 @@ def text_of(error: BaseException) -> str:
     """Return what an exception was given as text, which is where DataLoader puts a worker's.
 
     What the exception makes of it comes second: a kind of ``KeyError`` puts it in quotes, others
-    show only a part, or raise.
+    show only a part, or raise. Of a class that cannot be made from one text, such as an
+    ``ExceptionGroup``, it is what torch tried to make it from.
     """
+    if tried := _tried(error):
+        return tried
     given = [one for one in error.args if isinstance(one, str)]
     if given:
         return "\n".join(given)
     with suppress(Exception):
         return str(error)
     return ""
+
+
+def _tried(error: BaseException) -> str | None:
+    """Return what torch's ``reraise`` holds, wherever making the exception anew has ended."""
+    trace, found = error.__traceback__, None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_name == "reraise":
+            found = trace.tb_frame.f_locals.get("msg")
+        trace = trace.tb_next
+    return found if isinstance(found, str) else None
 
 
 def without(text: str) -> str:

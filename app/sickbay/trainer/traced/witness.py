@@ -8,6 +8,7 @@ not told again.
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from sickbay.contract.event import FailureKind
@@ -18,6 +19,7 @@ from sickbay.trainer.traced.place import boards
 
 _NOTHING: Mapping[str, Any] = {}
 _MOST_REFS = 2000
+_TOLD = "_sickbay_told"
 _PATIENCE = 5.0
 """Seconds in which the script may tell an exception itself, with its step."""
 _SHARE = 0.8
@@ -45,6 +47,22 @@ def first_time(fields: Mapping[str, Any]) -> bool:
             _told.popitem(last=False)
         return True
     return False
+
+
+def first_of(error: BaseException | None, run: str) -> bool:
+    """Note on an exception that a run is told of it; whether that was not so yet.
+
+    Not by its ``id``, which the next exception may have, and not by keeping it, for its traceback
+    keeps the step's tensors.
+    """
+    if error is None:
+        return True
+    runs = getattr(error, _TOLD, "")
+    if run in runs:
+        return False
+    with suppress(Exception):
+        setattr(error, _TOLD, f"{runs} {run}")
+    return True
 
 
 def before_leaving() -> None:

@@ -81,8 +81,9 @@ def sums(tensor: Any) -> Any:
 
     Seldom it is not finite though they are: where they add up to more than the type can hold.
     """
-    rows = tensor.reshape(tensor.shape[0] if tensor.dim() else 1, -1)
-    return rows.sum(1, dtype=_wide(tensor))
+    if tensor.dim() < 2:  # noqa: PLR2004 (one value a sample)
+        return tensor.reshape(-1).to(_wide(tensor))
+    return tensor.sum(tuple(range(1, tensor.dim())), dtype=_wide(tensor))  # copies no layout
 
 
 def total(tensor: Any) -> float:
