@@ -73,7 +73,7 @@ class Blame:
         self._budget = float(budget)
         self._left = MOST
         self._saved = ""
-        self._moments = Moments(self.model, criterion, self._now)
+        self._moments = Moments(model, criterion, self._now)
 
     def keep(self, batch: Any, samples: Sequence[Any] = ()) -> None:
         """Say what the step that begins is made with, before the model is called.
@@ -118,11 +118,8 @@ class Blame:
             complaints.once("blame", "nothing is held of a bad step; it gets no verdict.")
             return
         self._left -= 1
-        self._moments.paused = True
-        try:
+        with self._moments.paused():
             self._tell(found)
-        finally:
-            self._moments.paused = False
 
     def _tell(self, evidence: Evidence) -> None:
         budget = Budget(self._budget)
@@ -169,7 +166,7 @@ class Blame:
         return f"the last good weights, before step {content['step']}"
 
     def _gathered(self, anomaly: Anomaly, checkpoint: str) -> Evidence | None:
-        now, before = self._moments.of(anomaly.step)
+        now, before = self._moments.of(anomaly.step, anomaly.samples)
         if now is None or "rising" in str(anomaly.rule.get("name")):  # a trend is no step's
             return None
         run = self._run or kit.run()

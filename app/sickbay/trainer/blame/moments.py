@@ -5,15 +5,14 @@ the random states; a batch is only held a little longer than the training does.
 """
 
 import sys
-import weakref
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sickbay.trainer import random_states
-from sickbay.trainer.blame.batches import Call
-from sickbay.trainer.checkpoints.before import Buffers
+from sickbay.trainer.blame.batches import Call, leaves
+from sickbay.trainer.checkpoints.before import Snapshot, before_calls, calls_of
 from sickbay.trainer.complaints import harmless
 from sickbay.trainer.traced.arrivals import samples_of
 
@@ -39,7 +38,7 @@ class Moments:
     """Holds the newest steps of a model that is being trained.
 
     Args:
-        model: without wrappers.
+        model: as the training calls it.
         criterion: a module of torch, whose further arguments are the targets; or anything else.
         step: says which step is going on.
     """
@@ -48,46 +47,66 @@ class Moments:
         self._held: deque[Moment] = deque(maxlen=MOST_STEPS)
         self._step = step
         self._waiting = hasattr(criterion, "register_forward_pre_hook")
-        self.paused = False
         self._by_hand = False
-        self._copying = Buffers(model)
-        _hook(model, self, Moments.called)
+        self._calls = calls_of(model)
+        self._calls.follow(self)
         if self._waiting:
-            _hook(criterion, self, Moments.judged)
+            before_calls(criterion, self, Moments.judged)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Look at no calls for a while: they are our own."""
+        self._calls.paused = True
+        try:
+            yield
+        finally:
+            self._calls.paused = False
 
     @harmless(None)
     def keep(self, call: Call, samples: Sequence[Any]) -> None:
         """Hold a step that is described by hand; the model's own calls are not looked at then."""
         self._by_hand = True
-        self._add(call, tuple(samples))
+        self._add(call, tuple(samples), self._calls.look())
 
     @harmless(None)
-    def called(self, model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def called(
+        self,
+        model: Any,  # noqa: ARG002 (as all who follow)
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        was: Snapshot,
+    ) -> None:
         """Note what the model is called with."""
-        if model.training and not self._by_hand:
+        if not self._by_hand:
             named = samples_of(args) or samples_of(dict(kwargs))
-            self._add(Call(args, dict(kwargs)), tuple(named))
+            self._add(Call(args, dict(kwargs)), tuple(named), was)
             self._held[-1].whole = not self._waiting
 
     @harmless(None)
     def judged(self, _: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Note the targets that follow the model's output."""
-        newest = self._held[-1] if self._held else None
+        newest = self._held[-1] if self._held and not self._calls.paused else None
         if newest is not None and not newest.whole:
             targets = (*args[1:], *kwargs.values())
             newest.call, newest.whole = replace(newest.call, targets=targets), True
 
-    def of(self, step: int) -> tuple[Moment | None, Moment | None]:
-        """Return a step and the one before it, as far as they are held."""
+    def of(self, step: int, samples: Sequence[Any] = ()) -> tuple[Moment | None, Moment | None]:
+        """Return a step and the one before it, as far as they are held.
+
+        Of several forward passes in a step, as where gradients are accumulated, the one with
+        these samples, else the last; what came before is another batch, not the same once more.
+        """
         held = [one for one in self._held if one.whole]
         places = [n for n, one in enumerate(held) if one.step in (None, step)]
         if not places:
             return None, None
-        at = places[-1]
-        return held[at], held[at - 1] if at else None
+        named = [n for n in places if samples and held[n].samples == tuple(samples)]
+        now = held[(named or places)[-1]]
+        before = [one for one in held[: (named or places)[-1]] if not _the_same(one, now)]
+        return now, before[-1] if before else None
 
-    def _add(self, call: Call, samples: tuple[Any, ...]) -> None:
-        made = Moment(call, self._step(), random_states.take(), self._copying.copied(), _autocast())
+    def _add(self, call: Call, samples: tuple[Any, ...], was: Snapshot) -> None:
+        made = Moment(call, self._step(), was.random, was.buffers, _autocast())
         made.samples = samples
         self._held.append(made)
         while len(self._held) > _LEAST and self._size() > MOST_BYTES:
@@ -105,13 +124,8 @@ def _autocast() -> tuple[str, str] | None:
     return None
 
 
-def _hook(module: Any, moments: Moments, act: Callable[..., None]) -> None:
-    """Follow a module's calls; those of a copy of it, and our own, are none of a step's."""
-    to, whose = weakref.ref(moments), weakref.ref(module)
-
-    def hook(called: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        found = to()
-        if found is not None and not found.paused and called is whose():
-            act(found, called, args, kwargs)
-
-    module.register_forward_pre_hook(hook, with_kwargs=True)
+def _the_same(one: Moment, other: Moment) -> bool:
+    """Whether two passes were made with the same batch, as by an optimizer with a closure."""
+    pairs = zip(leaves(one.call.parts), leaves(other.call.parts), strict=False)
+    first = next(pairs, None)
+    return first is not None and first[0] is first[1]

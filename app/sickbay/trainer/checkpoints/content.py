@@ -54,14 +54,17 @@ class Parts:
 
 def plain_model(model: Any) -> Any:
     """Return a model without the wrappers of ``DistributedDataParallel`` and ``compile``."""
-    while model is not None:
-        inner = getattr(model, "_orig_mod", None)
-        if inner is None and type(model).__name__ in _WRAPPERS:
-            inner = getattr(model, "module", None)
-        if inner is None:
-            return model
+    while (inner := wrapped(model)) is not None:
         model = inner
-    return None
+    return model
+
+
+def wrapped(model: Any) -> Any:
+    """Return what is within one wrapper; nothing where there is none."""
+    inner = getattr(model, "_orig_mod", None)
+    if inner is None and type(model).__name__ in _WRAPPERS:
+        inner = getattr(model, "module", None)
+    return inner
 
 
 def with_buffers(state: Mapping[str, Any], buffers: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from sickbay.trainer.checkpoints.before import Before
 from sickbay.trainer.checkpoints.content import (
     Parts,
     all_finite,
-    plain_model,
     restore_random,
     with_buffers,
 )
@@ -111,7 +110,7 @@ class Checkpoints:
         self._calm = calm
         self._uneasy: int | None = None
         self._at: Path | None = None
-        self._before = None if model is None else Before(plain_model(model), self._going_on)
+        self._before = None if model is None else Before(model, self._going_on)
         self._writes = model is not None and surroundings.read().rank.rank == 0
         if self._writes:
             _make(self._folder)
@@ -219,7 +218,8 @@ class Checkpoints:
 
     def _save_at(self, path: Path, anomaly: Anomaly, step: int) -> bool:
         """Save with buffers and random states as they were before the forward pass."""
-        state, random = self._parts.state(), random_states.take()
+        state = self._parts.state()
+        random: Mapping[str, Any] = random_states.take()
         before = self._before
         if before is not None and before.random is not None:
             random = before.random
