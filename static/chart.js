@@ -298,7 +298,7 @@ export class Chart {
     const reach = ((end - start) / this.host.clientWidth) * (matchMedia("(pointer: coarse)").matches ? FINGER : POINTER);
     const near = (mark) => Math.abs(this.place(mark) - x);
     const shown = this.marks.filter((mark) => MARKED.includes(mark.icon) && near(mark) <= reach && (this.choice.older || mark.attempt === this.attempt));
-    return shown.sort((a, b) => near(a) - near(b) || MARKED.indexOf(a.icon) - MARKED.indexOf(b.icon))[0];
+    return shown.sort((a, b) => near(a) - near(b) || b.leads - a.leads || MARKED.indexOf(a.icon) - MARKED.indexOf(b.icon))[0];
   }
 
   // What the curves are at a place, in words.

@@ -8,6 +8,7 @@ export function marks() {
     attempt: Number(one.dataset.attempt),
     step: Number(one.dataset.step),
     value: one.dataset.value === undefined ? NaN : Number(one.dataset.value),
+    leads: one.dataset.rank !== undefined, // to the samples of a rank
     event: one,
   }));
 }

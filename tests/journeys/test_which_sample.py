@@ -25,6 +25,7 @@ from tests.serving import Serving, serving
 torch: Any = pytest.importorskip("torch", reason="the job trains with torch")
 pytestmark = pytest.mark.browser
 
+expect.set_options(timeout=20_000)  # a machine that runs much else is slow, not wrong
 SCRIPT = Path(__file__).with_name("pictures_training.py")
 BAD, GREY = "train/cats/06.png", 120
 """Where the sampler's seed has the second rank meet it, in its fifth step; what it shows."""
@@ -124,6 +125,10 @@ def leave_out_what_is_blamed(page: Page) -> None:
     for said in ("blamed", "NaN", "Held"):
         expect(tile).to_contain_text(said)
     assert colours(page, tile) == {GREY}
+    expect(page.locator("#strip .tile", has_text=re.compile(r"loss \d\.\d+"))).to_have_count(3)
+    chosen = page.locator("#happened [aria-current]")
+    expect(chosen).to_contain_text(f"rank {RANK} and 1 more; it is the data")
+    expect(page.locator("#failures details.group")).to_have_count(1)
     tile.get_by_role("button", name="Leave out").click()
     expect(page.locator("#said")).to_contain_text("Left out cats/06.png")
     expect(tile).to_contain_text("Excluded")

@@ -87,6 +87,7 @@ def test_frames_are_the_trainers_own_without_folder_and_line() -> None:
         failure("[../gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:3000"),
         failure("DataLoader worker (pid(s) 4242) exited unexpectedly"),
         failure("Signal 15 (SIGTERM) received by PID 77"),
+        failure("The loss is not finite at step 4 on rank 1.", exception_type="AnomalyFound"),
     ],
 )
 def test_known_consequences_are_told_from_causes(body: Failure) -> None:
@@ -96,6 +97,13 @@ def test_known_consequences_are_told_from_causes(body: Failure) -> None:
 @pytest.mark.parametrize("text", ["image is truncated", "CUDA out of memory", "loss is nan", ""])
 def test_causes_are_no_consequences(text: str) -> None:
     assert not is_secondary(failure(text))
+    assert not is_secondary(failure(text, exception_type="AnomalyFound"))
+
+
+def test_the_rank_that_found_an_anomaly_is_a_cause() -> None:
+    words = "The loss is not finite at step 4."
+    assert not is_secondary(failure(words, exception_type="AnomalyFound"))
+    assert not is_secondary(failure("a file is missing on rank 1."))
 
 
 def test_a_long_message_is_read_in_no_time() -> None:

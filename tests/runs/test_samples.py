@@ -189,6 +189,24 @@ def test_whom_a_verdict_blames_comes_before_what_its_batch_lost_with_it(
     assert (other.outcome, other.samples[0].loss) == (None, None)
 
 
+def test_losses_that_only_repeating_the_step_showed_are_those_of_its_samples(
+    database: Database, trainer: Trainer
+) -> None:
+    trainer.log(used({7: [2, 1, 0]}))
+    spike(trainer, *(Used(PATHS[place]) for place in (2, 1, 0)))
+    rows = [{"batch": "this", "row": 1, "loss": "nan"}, {"batch": "this", "row": 0, "loss": 0.5}]
+    odd = [{"batch": "before", "row": 2, "loss": 9.0}, {"batch": "this", "row": 3}, 7]
+    blamed = (Used(PATHS[1], loss=math.nan),)
+    trainer.log(Verdict(REF, Outcome.REPRODUCED_ALONE, blamed, 3, {"ranking": rows + odd}))
+    with database.reading() as session:
+        found = find.of_step(session, trainer.run, 1, 7)
+    assert [(one.path, str(one.loss)) for one in found.samples] == [
+        (PATHS[1], "nan"),
+        (PATHS[2], "0.5"),
+        (PATHS[0], "None"),
+    ]
+
+
 def test_a_failure_leads_to_the_rank_that_failed_and_others_stay_clear_of_it(
     database: Database, trainer: Trainer
 ) -> None:

@@ -29,6 +29,8 @@ from sickbay.trainer.plain import plain, text
 _WORKER = re.compile(r"in DataLoader worker process (\d{1,6})")
 _REF = re.compile(r"[0-9a-f]{16}")
 _NUMBERS = ("value", "baseline", "score", "learning_rate", "gradient_norm")
+_NAMELESS = ("builtins", "__main__", "sickbay")
+"""Where exceptions live whose names say enough."""
 _MOST_PATH = 4096
 _MOST_OF_SAMPLES = 100_000
 _MOST_OF_WINDOW = 1_000_000
@@ -47,7 +49,7 @@ def raised(error: BaseException) -> Raised:
     """Put an exception into words; whatever its own methods do, this returns."""
     kind = type(error)
     name = kind.__qualname__
-    if kind.__module__ not in ("builtins", "__main__"):
+    if kind.__module__.partition(".")[0] not in _NAMELESS:
         name = f"{kind.__module__}.{name}"
     try:
         message = str(error)

@@ -1,8 +1,9 @@
 """Root causes and what only follows from them.
 
 When one process of a job fails, the others fail soon after, for want of it: collectives time
-out, workers of the loader are gone, the launcher reports its child. Such failures say nothing
-of the cause; they belong to the group of the failure that set them off.
+out, workers of the loader are gone, the launcher reports its child; or a watch stops them with
+it. Such failures say nothing of the cause; they belong to the group of the failure that set
+them off.
 """
 
 import re
@@ -33,6 +34,8 @@ _TEXTS = re.compile(
     r"|Signal (9|15) \(SIG(KILL|TERM)\) received by PID|Received \d+ death signal",
     re.IGNORECASE,
 )
+_STOPPED_WITH = re.compile(r" on rank \d+\.$")
+"""How the kit ends what it says on a rank that only stops because another one found something."""
 _TEXT_READ = 2000
 """Characters of a message that are searched."""
 
@@ -40,4 +43,7 @@ _TEXT_READ = 2000
 def is_secondary(failure: Failure) -> bool:
     """Whether a failure is known to follow from another process's."""
     kind = failure.exception_type.rpartition(".")[2]
-    return kind in _TYPES or _TEXTS.search(failure.message[:_TEXT_READ]) is not None
+    text = failure.message[:_TEXT_READ]
+    if kind == "AnomalyFound":
+        return _STOPPED_WITH.search(text) is not None
+    return kind in _TYPES or _TEXTS.search(text) is not None

@@ -2,8 +2,9 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import select
@@ -11,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from sickbay.contract.blame import Outcome
 from sickbay.contract.blame import Sample as Told
+from sickbay.contract.blame import Verdict as VerdictBody
 from sickbay.contract.errors import NotFound
 from sickbay.contract.event import Failure as FailureBody
 from sickbay.contract.event_batch import from_json
@@ -129,12 +131,15 @@ def _blame(session: Session, attempt_id: int, step: int, rank: int | None) -> _B
     of_rank = [(ref, samples) for one, ref, samples in named if one == own]
     if not of_rank:
         return _Blame()
-    verdict = _verdict(session, attempt_id, [ref for ref, _ in of_rank if ref])
+    verdict = _verdict(session, attempt_id, dict(of_rank))
     alone = [samples[0] for _, samples in of_rank if len(samples) == 1]
-    blamed = _by_path([*alone, *(verdict[1] if verdict else ())])
+    blamed = _by_path([*alone, *verdict.blamed])
     batches = _by_path(one for _, samples in of_rank for one in samples)
-    losses = {path: _known(loss, blamed.get(path)) for path, loss in batches.items()}
-    return _Blame(own, blamed | losses, frozenset(blamed), verdict[0] if verdict else None)
+    losses = {
+        path: _known(_known(verdict.ranked.get(path), loss), blamed.get(path))
+        for path, loss in batches.items()
+    }
+    return _Blame(own, blamed | losses, frozenset(blamed), verdict.outcome)
 
 
 def _by_path(samples: Iterable[Told]) -> dict[SamplePath, float | None]:
@@ -151,20 +156,40 @@ def _samples_in(line: bytes) -> tuple[Told, ...]:
     return body.samples if isinstance(body, FailureBody) else ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What repeating a step showed: whom it blames, and the losses that samples had then."""
+
+    outcome: Outcome | None = None
+    blamed: tuple[Told, ...] = ()
+    ranked: Mapping[SamplePath, float] = field(default_factory=dict)
+
+
 def _verdict(
-    session: Session, attempt_id: int, refs: Sequence[str]
-) -> tuple[Outcome, tuple[Told, ...]] | None:
-    """Return the newest verdict on any of these failures, and whom it blames."""
+    session: Session, attempt_id: int, batches: Mapping[str | None, Sequence[Told]]
+) -> _Verdict:
+    """Return the newest verdict on any of these failures, given by their refs."""
+    refs = [ref for ref in batches if ref]
     row = session.execute(
-        select(FailureVerdict.outcome, FailureVerdict.event)
+        select(FailureVerdict.outcome, FailureVerdict.event, FailureVerdict.ref)
         .where(FailureVerdict.attempt_id == attempt_id, FailureVerdict.ref.in_(refs))
         .order_by(FailureVerdict.id.desc())
         .limit(1)
     ).first()
-    if row is None:
-        return None
-    body: Any = from_json(json.loads(row.event)).body
-    return Outcome(row.outcome), tuple(body.samples)
+    body = None if row is None else from_json(json.loads(row.event)).body
+    if row is None or not isinstance(body, VerdictBody):
+        return _Verdict()
+    ranked = dict(_ranked(body, batches[row.ref]))
+    return _Verdict(Outcome(row.outcome), body.samples, ranked)
+
+
+def _ranked(verdict: VerdictBody, batch: Sequence[Told]) -> Iterator[tuple[SamplePath, float]]:
+    """Yield the losses that samples of the batch had when the step was repeated, by their rows."""
+    for one in verdict.detail.get("ranking", ()):
+        with suppress(TypeError, ValueError, KeyError, AttributeError, IndexError):
+            if one["batch"] == "this" and one["row"] >= 0:
+                told = batch[one["row"]]
+                yield from_record(told.path, told.path_bytes), float(one["loss"])
 
 
 def _view(session: Session, attempt: Attempt, found: UsedStep, blame: _Blame) -> StepSamples:
