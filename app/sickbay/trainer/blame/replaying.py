@@ -23,9 +23,9 @@ from sickbay.trainer.blame.moments import Moment
 from sickbay.trainer.checkpoints.content import plain_model
 from sickbay.trainer.checkpoints.files import in_a_line, read
 from sickbay.trainer.failing import samples
+from sickbay.trainer.job import whole_job
 from sickbay.trainer.line import Delivered, Line
 from sickbay.trainer.plain import plain
-from sickbay.trainer.triage.job import whole_job
 
 _LATE = 1 << 62
 """Events that are no part of the job's own sequence have a ``seq`` from here on."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sickbay.contract.errors import BadInput
+from sickbay.trainer.job import whole_job
 from sickbay.trainer.traced import Traced
 from sickbay.trainer.traced.collating import Collate
-from sickbay.trainer.triage.job import whole_job
 
 _BATCH = 32
 _TAKEN = ("worker_init_fn", "multiprocessing_context", "pin_memory")

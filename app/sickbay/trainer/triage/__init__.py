@@ -24,7 +24,7 @@ set back. Data are fetched as the job's loader fetches them.
 
 from typing import TYPE_CHECKING, Any
 
-from sickbay.trainer.triage.job import TriageJob
+from sickbay.trainer.job import TriageJob
 
 if TYPE_CHECKING:
     from sickbay.contract.report import Report

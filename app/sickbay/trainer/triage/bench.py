@@ -12,8 +12,8 @@ from sickbay.contract.errors import BadInput
 from sickbay.trainer import random_states
 from sickbay.trainer.blame.batches import Call
 from sickbay.trainer.checkpoints.content import plain_model
+from sickbay.trainer.job import TriageJob
 from sickbay.trainer.triage.calls import Calls, Passed
-from sickbay.trainer.triage.job import TriageJob
 from sickbay.trainer.triage.trouble import said_by
 
 _SEED = 20_201

@@ -8,7 +8,7 @@ from typing import Any
 
 from sickbay.trainer.blame.batches import Call, leaves, mapped
 from sickbay.trainer.inputs import LABELS
-from sickbay.trainer.triage.job import TriageJob
+from sickbay.trainer.job import TriageJob
 
 
 @dataclass(frozen=True, slots=True)

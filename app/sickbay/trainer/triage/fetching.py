@@ -11,13 +11,13 @@ from sickbay.contract.event import FailureKind
 from sickbay.contract.sign import Category
 from sickbay.contract.taxonomy import Layer
 from sickbay.trainer.blame.batches import leaves
+from sickbay.trainer.job import TriageJob
 from sickbay.trainer.loading.job import Job, data_of
 from sickbay.trainer.shapes import signature
 from sickbay.trainer.traced import loader_text, notes, witness
 from sickbay.trainer.traced.arrivals import samples_of
 from sickbay.trainer.traced.noted import noted
 from sickbay.trainer.triage.bench import torch
-from sickbay.trainer.triage.job import TriageJob
 from sickbay.trainer.triage.trouble import Trouble, of_error, some
 
 _BATCH = 32

@@ -12,10 +12,10 @@ from sickbay.contract.report import Passed, Report, Stage
 from sickbay.contract.sign import Category
 from sickbay.contract.taxonomy import Layer
 from sickbay.trainer import random_states
+from sickbay.trainer.job import TriageJob, job_of
 from sickbay.trainer.plain import text
 from sickbay.trainer.triage.bench import Bench, torch
 from sickbay.trainer.triage.fetching import Source, one_batch, source_of, with_workers
-from sickbay.trainer.triage.job import TriageJob, job_of
 from sickbay.trainer.triage.trouble import Trouble, of_error, said_by
 
 STAGES = (

@@ -1,4 +1,4 @@
-"""What triage is given: the parts of a training job."""
+"""The parts of a training job, as triage, the loader check and replay take them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
