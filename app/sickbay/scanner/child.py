@@ -27,9 +27,8 @@ from sickbay.scanner.checks.files import without_root
 from sickbay.scanner.evidence import Evidence, Examined
 from sickbay.scanner.examine import Files
 from sickbay.scanner.examine.folder import FilesBelow, FilesGiven
-from sickbay.scanner.examine.kinds import EXAMINERS
+from sickbay.scanner.examine.kinds import examiner
 from sickbay.scanner.limits import Limits
-from sickbay.scanner.process import READY
 from sickbay.scanner.task import Setup, Task
 
 Answer = tuple[Any, bytes]
@@ -46,7 +45,7 @@ def main() -> None:
     setup = Setup.from_json(requests.frame()[0])
     _restrict(setup.limits)
     gc.freeze()
-    _send(answers, wire.pack(READY))
+    _send(answers, wire.pack(wire.READY))
     while True:
         try:
             request, raw = requests.frame()
@@ -111,7 +110,7 @@ def _check(request: dict[str, Any], raw: bytes, setup: Setup) -> Iterator[Answer
         with _files(request, raw, setup.limits) as files:
             for task in tasks:
                 _arm(setup)
-                yield _guarded(partial(EXAMINERS[task.kind], files, task, setup, request["care"]))
+                yield _guarded(partial(examiner(task.kind), files, task, setup, request["care"]))
     except SickbayError:
         yield from [_guarded(without_root)] * len(tasks)
 

@@ -30,6 +30,7 @@ OF_LOOKS = (
     "set.drift",
 )
 """Codes of findings that come of how pictures look: a policy that silences all saves the look."""
+_CHECKS = (*PICTURE_CHECKS, *QUALITY_CHECKS)
 _LINK = re.compile(rb"[\w .~@+-]*(/[\w .~@+-]+)+\n?")
 
 
@@ -103,7 +104,8 @@ def _look_at(evidence: Evidence, policy: Policy) -> None:
     """Measure how a sound picture looks; of a broken one it would tell of the damage."""
     if evidence.small is None or not evidence.sound or _nobody_asks(policy):
         return
-    small = evidence.small
+    if (small := evidence.small()) is None:
+        return
     evidence.looks = looks(small.grey)
     evidence.traits = Traits(
         perceptual_hash(small.grey, (small.width, small.height)), evidence.looks.brightness
@@ -116,7 +118,7 @@ def _nobody_asks(policy: Policy) -> bool:
 
 
 def _findings(evidence: Evidence, suffix: str, setup: Setup) -> Iterator[Finding]:
-    for check in (*PICTURE_CHECKS, *QUALITY_CHECKS):
+    for check in _CHECKS:
         if (finding := check(evidence, suffix, setup)) is not None:
             yield finding
 

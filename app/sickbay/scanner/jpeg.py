@@ -5,6 +5,8 @@ only SOF0 to SOF2 and SOF9 reach it. Strict mode at 1/8 scale finds what full st
 finds (measured on 500 pictures, four kinds of damage).
 """
 
+from functools import partial
+
 from sickbay.scanner import shift, small
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.huffman import MAX_BYTES, Bad, Frame, check_scan
@@ -110,7 +112,7 @@ def _looked_at(data: bytes, found: Walk, decoded: Decoded, evidence: Evidence) -
     """Look at what was decoded without a warning."""
     if decoded.pixels is None:
         return None
-    evidence.small = small.of_pixels(decoded.pixels, found.width, found.height)
+    evidence.small = partial(small.of_pixels, decoded.pixels, found.width, found.height)
     if found.components not in (1, 3):
         return None
     side = 8 // small.factor(found.width, found.height)  # of a block
