@@ -5,12 +5,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from PIL import Image, UnidentifiedImageError
 
-from sickbay.scanner import gif, iso, small, webp
+from sickbay.scanner import gif, iso, webp
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import MOST, UPRIGHT
+
+if TYPE_CHECKING:
+    from sickbay.scanner.small import Small
 
 ALLOWED = {
     "JPEG": ("JPEG", "MPO"),
@@ -64,7 +68,7 @@ def load_all(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> Faul
                 image.seek(at)
                 image.load()
                 if at == 0:
-                    evidence.small = partial(_same, small.of_image(image))
+                    evidence.small = _small(image)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 (decoders raise whatever they like, even SyntaxError)
@@ -72,9 +76,12 @@ def load_all(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> Faul
     return gif.fault_of(data) if kind == "GIF" else None
 
 
-def _same(made: small.Small | None) -> small.Small | None:
-    """What was made at once: by the time somebody asks, the frame may be another."""
-    return made
+def _small(image: Image.Image) -> "Callable[[], Small | None]":
+    """Make the small copy at once: by the time somebody asks, the frame may be another."""
+    from sickbay.scanner import small  # noqa: PLC0415 (NumPy comes with it)
+
+    made = small.of_image(image)
+    return lambda: made
 
 
 def _affordable(size: tuple[int, int], kind: str, data: bytes) -> bool:

@@ -11,13 +11,16 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
-from sickbay.scanner import small
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import orientation
 from sickbay.scanner.limits import MIB
 from sickbay.scanner.pillow import opened
 from sickbay.scanner.png_data import PIECE, Header, Stream, Wrong, bomb, damaged, read_header
+
+if TYPE_CHECKING:
+    from sickbay.scanner.small import Small
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _GREY_MODES = {1: "1", 16: "I;16"}  # as Pillow names them, by depth
@@ -149,11 +152,13 @@ def by_structure(data: bytes, evidence: Evidence) -> None:
     evidence.unchecked = False
 
 
-def _small(header: bytes, walk: _Walk) -> small.Small | None:
+def _small(header: bytes, walk: _Walk) -> "Small | None":
     """Make the picture small from its inflated data, which need not be inflated again.
 
     Pillow takes them as stored blocks and undoes the filters; it checks no checksum of pixel data.
     """
+    from sickbay.scanner import small  # noqa: PLC0415 (NumPy comes with it)
+
     palette = _chunk(b"PLTE", walk.palette) if walk.palette else b""
     stored = list(_stored(walk.kept))
     length = sum(map(len, stored)).to_bytes(4, "big")

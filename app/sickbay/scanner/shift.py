@@ -78,7 +78,7 @@ def suspicious(means: Pixels, unit: tuple[int, int]) -> bool:
         means: one pixel a block.
         unit: blocks in a coded unit, across and down.
     """
-    steps = _steps(means, unit[1])
+    steps = _steps(means.astype(np.int16), unit[1])
     if steps is None:
         return False
     usual = int(np.abs(steps).sum(dtype=np.int64)) / steps.size
@@ -119,13 +119,13 @@ def find(pixels: Pixels, unit: tuple[int, int]) -> Shift | None:
     return max(measured, key=lambda shift: shift.certainty, default=None)
 
 
-def _steps(pixels: Pixels, down: int) -> _Steps | None:
+def _steps(pixels: Pixels | _Steps, down: int) -> _Steps | None:
     """Twice the step at each border of rows, less the slope on both of its sides."""
     first, last = _first_border(down), pixels.shape[0] - 1
     if last - first <= (_FEWEST_ROWS - 1) * down:
         return None
     upper, above, below, lower = (
-        pixels[first + at : last + at : down].astype(np.int16) for at in _AROUND
+        pixels[first + at : last + at : down].astype(np.int16, copy=False) for at in _AROUND
     )
     steps: _Steps = below - above
     steps *= 3

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from PIL import Image
 
-from sickbay.scanner import gif, iso, jpeg, png, webp
+from sickbay.scanner import gif, iso, jpeg_headers, png, webp
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.markers import PROGRESSIVE, SOS, Walk
 from sickbay.scanner.pillow import explained, opened, read_facts
@@ -23,8 +23,8 @@ _STRIPS = ((273, 279), (324, 325))  # TIFF's tags of offsets and byte counts, of
 def look(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> None:
     """Fill in what is known of a picture from its structure alone."""
     if kind == "JPEG":
-        found = jpeg.facts(data, evidence)
-        evidence.fault = jpeg.by_structure(data, found) or _zero_run(data, found)
+        found = jpeg_headers.facts(data, evidence)
+        evidence.fault = jpeg_headers.by_structure(data, found) or _zero_run(data, found)
     elif kind == "PNG":
         png.by_structure(data, evidence)
     else:
