@@ -30,6 +30,7 @@ _KEPT_BYTES, _KEPT_PIXELS = 64 * MIB, 24 * MIB  # of data that are kept to be lo
 _TEXT_CAP = 64 * MIB  # inflated metadata of one chunk; ICC profiles and XMP stay far below
 _STORED = (1 << 16) - 1  # bytes of a block at most
 _NAME = 4  # letters of a chunk's name
+_PIXELS = {b"IDAT", b"fdAT"}
 _COMPRESSED = {b"zTXt", b"iTXt", b"iCCP"}
 
 
@@ -62,14 +63,17 @@ class _Walk:
         if end > len(self.data):
             if len(kind) == _NAME and not (kind.isascii() and kind.isalpha()):
                 raise Wrong(damaged(f"no chunk begins at byte {at:,}"))
-            if kind in (b"IDAT", b"fdAT") and self.header:
-                self._pixels(kind, bytes(body))
+            if kind in _PIXELS and self.header is not None:
+                self._pixels(kind, body)
             raise Wrong(_cut(kind, end - len(self.data)))
         if zlib.crc32(view[at + 4 : at + 8 + length]) != int.from_bytes(view[end - 4 : end], "big"):
             self.faults.append(
                 damaged(f"the checksum of chunk {kind.decode('latin-1')!r} does not fit")
             )
-        self._take(kind, bytes(body))
+        if kind in _PIXELS and self.header is not None:
+            self._pixels(kind, body)
+        else:
+            self._take(kind, bytes(body))
         return end
 
     def _take(self, kind: bytes, body: bytes) -> None:
@@ -77,8 +81,6 @@ class _Walk:
             self._take_header(body)
         elif self.header is None:
             raise Wrong(Fault("image.undecodable", "The PNG does not begin with its header chunk."))
-        elif kind in (b"IDAT", b"fdAT"):
-            self._pixels(kind, body)
         elif kind == b"fcTL":
             self._frame(body)
         elif kind == b"PLTE":
@@ -101,7 +103,7 @@ class _Walk:
         if stream.expected <= _KEPT_BYTES and header.width * header.height <= _KEPT_PIXELS:
             stream.kept = self.kept
 
-    def _pixels(self, kind: bytes, body: bytes) -> None:
+    def _pixels(self, kind: bytes, body: memoryview) -> None:
         if self.stream is not None:
             self.stream.feed(body[4:] if kind == b"fdAT" else body)
             self.main_done |= kind == b"IDAT"
