@@ -8,7 +8,7 @@ from tests.pictures import jpeg
 from sickbay.contract.finding import Finding
 from sickbay.scanner.evidence import Examined
 from sickbay.scanner.examine.folder import FilesGiven
-from sickbay.scanner.examine.kinds import EXAMINERS
+from sickbay.scanner.examine.kinds import examiner
 from sickbay.scanner.task import QUICK, Setup, Task
 
 PICTURE = jpeg(0, (160, 120))
@@ -46,7 +46,7 @@ def checked(
     raw, beside = (name.encode() for name in names)
     contents = {raw: picture} if side is None else {raw: picture, beside: side}
     task = Task(raw, kind, beside, given)
-    found = EXAMINERS[kind](FilesGiven(contents), task, setup or Setup(), QUICK)
+    found = examiner(kind)(FilesGiven(contents), task, setup or Setup(), QUICK)
     kept = tuple(one for one in found.findings if one.code not in _LOOKS)
     made = Checked(replace(found, findings=kept))
     for finding in made.examined.findings:

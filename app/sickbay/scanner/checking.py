@@ -20,6 +20,7 @@ Take: TypeAlias = Callable[[list[Any], Examined], None]
 """Called with the frame of each sample and what was found, in the order of the walk."""
 Item: TypeAlias = tuple[list[Any], bytes, Examined | None]
 """A frame, its sample's signature for the cache, and what was found where that is known."""
+_decode = json.JSONDecoder().decode
 _ITEMS = 4096  # of any sort in a batch: what needs no check waits behind what does
 _BYTES = 1 << 20  # of tasks in a batch
 _OF_A_KIND = {"row": 512}
@@ -56,7 +57,7 @@ class _Batch:
         if known is not None:
             self.weight += len(known.thumbnail or b"") / _BYTES
         elif value[0] == FOUND:
-            self.tasks.append(Task.from_json(json.loads(task)))
+            self.tasks.append(Task.from_json(_decode(task.decode("ascii"))))
             self.weight += 1 / _OF_A_KIND.get(value[2], _FILES) + len(task) / _BYTES
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,14 @@ from sickbay.contract.defects import Severity
 from sickbay.contract.errors import SickbayError
 from sickbay.contract.inside import Inside
 from sickbay.contract.paths import SamplePath
-from sickbay.scanner import decode, thumbnail, wire
+from sickbay.scanner import decode, wire
 from sickbay.scanner.checks.files import without_root
 from sickbay.scanner.evidence import Evidence, Examined
 from sickbay.scanner.examine import Files
 from sickbay.scanner.examine.folder import FilesBelow, FilesGiven
-from sickbay.scanner.examine.kinds import EXAMINERS
+from sickbay.scanner.examine.kinds import examiner
 from sickbay.scanner.limits import Limits
-from sickbay.scanner.process import READY
-from sickbay.scanner.task import Setup, Task
+from sickbay.scanner.task import FULL, Setup, Task
 
 Answer = tuple[Any, bytes]
 _STDERR = 2
@@ -44,9 +44,11 @@ def main() -> None:
     """Answer requests until the guard closes its side."""
     requests, answers = _streams()
     setup = Setup.from_json(requests.frame()[0])
+    if setup.depth == FULL:  # what it needs is no file's memory or time
+        import_module("sickbay.scanner.full")
     _restrict(setup.limits)
     gc.freeze()
-    _send(answers, wire.pack(READY))
+    _send(answers, wire.pack(wire.READY))
     while True:
         try:
             request, raw = requests.frame()
@@ -111,7 +113,7 @@ def _check(request: dict[str, Any], raw: bytes, setup: Setup) -> Iterator[Answer
         with _files(request, raw, setup.limits) as files:
             for task in tasks:
                 _arm(setup)
-                yield _guarded(partial(EXAMINERS[task.kind], files, task, setup, request["care"]))
+                yield _guarded(partial(examiner(task.kind), files, task, setup, request["care"]))
     except SickbayError:
         yield from [_guarded(without_root)] * len(tasks)
 
@@ -156,7 +158,9 @@ def _shown(data: bytes, suffix: str, request: dict[str, Any], limits: Limits) ->
     if kind is None:
         return [], b""
     cut = request["checked"] and _is_cut(data, kind, limits)
-    return [], thumbnail.thumbnail(data, kind, request["side"], cut=cut) or b""
+    from sickbay.scanner import full  # noqa: PLC0415 (see there)
+
+    return [], full.thumbnail(data, kind, request["side"], cut=cut) or b""
 
 
 def _is_cut(data: bytes, kind: str, limits: Limits) -> bool:

@@ -8,17 +8,14 @@ from dataclasses import replace
 from sickbay.contract.defects import Severity
 from sickbay.contract.finding import Finding
 from sickbay.contract.policy import Policy
-from sickbay.scanner import jpeg, pillow, png, structure
+from sickbay.scanner import pillow, structure
 from sickbay.scanner.checks.pictures import PICTURE_CHECKS
 from sickbay.scanner.checks.quality import QUALITY_CHECKS
-from sickbay.scanner.evidence import Evidence, Examined, Fault, Traits
+from sickbay.scanner.evidence import Evidence, Examined, Fault
 from sickbay.scanner.formats import HEAD_BYTES, sniff
 from sickbay.scanner.iso import fault_of
 from sickbay.scanner.limits import Limits
-from sickbay.scanner.looks import looks
-from sickbay.scanner.perceptual import perceptual_hash
 from sickbay.scanner.task import FULL, Setup
-from sickbay.scanner.thumbnail import thumbnail
 
 _BY_NAME = {".tga": "TGA", ".dib": "BMP"}
 OF_LOOKS = (
@@ -30,6 +27,7 @@ OF_LOOKS = (
     "set.drift",
 )
 """Codes of findings that come of how pictures look: a policy that silences all saves the look."""
+_CHECKS = (*PICTURE_CHECKS, *QUALITY_CHECKS)
 _LINK = re.compile(rb"[\w .~@+-]*(/[\w .~@+-]+)+\n?")
 
 
@@ -70,8 +68,7 @@ def examine(
     evidence = _evidence(data, kind, setup, careful=careful)
     findings = setup.policy.applied([*_findings(evidence, suffix, setup), *annotations(evidence)])
     held = held or any(finding.severity is Severity.BLOCK for finding in findings)
-    side = setup.limits.thumbnail_side
-    shown = thumbnail(data, kind, side, cut=evidence.cut) if held and kind and full else None
+    shown = _thumbnail(data, kind, evidence, setup) if held and kind and full else None
     return Examined(
         size=len(data),
         sha256=digest,
@@ -101,13 +98,16 @@ def _evidence(data: bytes, kind: str | None, setup: Setup, *, careful: bool) -> 
 
 def _look_at(evidence: Evidence, policy: Policy) -> None:
     """Measure how a sound picture looks; of a broken one it would tell of the damage."""
-    if evidence.small is None or not evidence.sound or _nobody_asks(policy):
-        return
-    small = evidence.small
-    evidence.looks = looks(small.grey)
-    evidence.traits = Traits(
-        perceptual_hash(small.grey, (small.width, small.height)), evidence.looks.brightness
-    )
+    if evidence.small is not None and evidence.sound and not _nobody_asks(policy):
+        from sickbay.scanner import full  # noqa: PLC0415 (see there)
+
+        full.look_at(evidence)
+
+
+def _thumbnail(data: bytes, kind: str, evidence: Evidence, setup: Setup) -> bytes | None:
+    from sickbay.scanner import full  # noqa: PLC0415 (see there)
+
+    return full.thumbnail(data, kind, setup.limits.thumbnail_side, cut=evidence.cut)
 
 
 def _nobody_asks(policy: Policy) -> bool:
@@ -116,7 +116,7 @@ def _nobody_asks(policy: Policy) -> bool:
 
 
 def _findings(evidence: Evidence, suffix: str, setup: Setup) -> Iterator[Finding]:
-    for check in (*PICTURE_CHECKS, *QUALITY_CHECKS):
+    for check in _CHECKS:
         if (finding := check(evidence, suffix, setup)) is not None:
             yield finding
 
@@ -138,12 +138,10 @@ def decode(
     """Let the decoder of that kind fill in the evidence."""
     if kind is None or _without_decoder(kind):
         _first_look(data, kind, evidence, limits)
-    elif kind == "JPEG":
-        jpeg.examine(data, evidence, careful=careful)
-    elif kind == "PNG":
-        png.examine(data, evidence, budget=limits.inflated_bytes)
     else:
-        pillow.examine(data, kind, evidence, frames=limits.frames)
+        from sickbay.scanner import full  # noqa: PLC0415 (see there)
+
+        full.decode(data, kind, evidence, limits, careful=careful)
 
 
 def _without_decoder(kind: str) -> bool:

@@ -1,6 +1,6 @@
 """What decoders learn of one picture, and what is made of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -52,8 +52,8 @@ class ArrayFacts:
 class Evidence:
     """Facts of one picture as its decoder found them; sizes in pixels, ``trailing`` in bytes.
 
-    ``unchecked`` says that it was too large to decode in whole. ``small`` is the picture small
-    and in grey, where it was decoded.
+    ``unchecked`` says that it was too large to decode in whole. ``small`` makes the picture small
+    and grey, where it was decoded; not at once, because some scans never look at it.
     """
 
     format: str | None = None
@@ -65,7 +65,7 @@ class Evidence:
     trailing: int = 0
     unchecked: bool = False
     fault: Fault | None = None
-    small: "Small | None" = None
+    small: "Callable[[], Small | None] | None" = None
     looks: "Looks | None" = None
     traits: Traits | None = None
 

@@ -1,86 +1,40 @@
-"""JPEG, read marker by marker and decoded strictly by libjpeg-turbo.
+"""JPEG, decoded strictly by libjpeg-turbo once its markers are read.
 
 The markers say which frame type the data are: simplejpeg corrupts memory on lossless frames, so
 only SOF0 to SOF2 and SOF9 reach it. Strict mode at 1/8 scale finds what full strict decoding
 finds (measured on 500 pictures, four kinds of damage).
 """
 
+from functools import partial
+
 from sickbay.scanner import shift, small
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.huffman import MAX_BYTES, Bad, Frame, check_scan
-from sickbay.scanner.markers import NEXT_MARKER, PROGRESSIVE, SEQUENTIAL, SOS, Walk, walk
-from sickbay.scanner.pillow import DECODED_BYTES, load_all
+from sickbay.scanner.jpeg_headers import by_headers, cut, facts, later_scans, strayed, too_large
+from sickbay.scanner.markers import NEXT_MARKER, SEQUENTIAL, SOS, Walk
+from sickbay.scanner.pillow import load_all
 from sickbay.scanner.turbo import Decoded, decode
 
 _STRICT = {0xC0, 0xC1, 0xC2, 0xC9}  # baseline to progressive, and sequential arithmetic
-_HUFFMAN = {0xC0, 0xC1, 0xC2}
 _RARE = {0xC3, 0xC5, 0xC6, 0xC7, 0xCB, 0xCD, 0xCE, 0xCF}  # lossless and hierarchical
-_MODES = {1: "L", 3: "RGB", 4: "CMYK"}
-_PADDING = b"\x00\xff\r\n"
 _REFUSED = ("subsampling", "olorspace", "nsupported", "color conversion")
 _ENDS = ("remature end of JPEG file", "input file is empty")
 _RAN_OUT = "premature end of data segment"
 _SCAN_RULES = ("SOS parameters", "progression sequence")  # warnings about headers of scans
-_PIXELS_A_BYTE = 512  # a block of 64 pixels takes at least one bit
 _MEASURED_PIXELS = 16 << 20  # of three bytes; twice that while they are compared
-_MAKER_TRAILERS = (b"SEFH", b"\xff\xd8\xff")  # Samsung's; a further JPEG, as gain maps are
 
 
 def examine(data: bytes, evidence: Evidence, *, careful: bool = False) -> None:
     """Fill in what is known of a JPEG; ``careful`` leaves simplejpeg out."""
     found = facts(data, evidence)
-    evidence.fault = _by_headers(data, found)
+    evidence.fault = by_headers(data, found)
     if evidence.fault is None:
         evidence.fault = _judged(data, found, evidence, careful=careful)
 
 
-def facts(data: bytes, evidence: Evidence) -> Walk:
-    """Fill in what the markers say."""
-    found = walk(data)
-    evidence.format = "MPO" if found.pictures > 1 else "JPEG"
-    evidence.frames = 1  # the second picture of an MPO is no animation
-    evidence.orientation = found.orientation
-    if found.frame:
-        evidence.width, evidence.height = found.width, found.height
-        evidence.mode = _MODES.get(found.components)
-    if found.end is not None and found.pictures == 1:
-        evidence.trailing = _trailing(data[found.end :].strip(_PADDING))
-    evidence.unchecked = _too_large(found)
-    return found
-
-
-def by_structure(data: bytes, found: Walk) -> Fault | None:
-    """Judge without decoding: without an end marker nobody knows what is missing."""
-    fault = _by_headers(data, found) or _later_scans(data, found)
-    if fault is None and found.end is None:
-        return _cut(data, found, "it has no end marker")
-    return fault
-
-
-def _too_large(found: Walk) -> bool:
-    """Whether all coefficients, which progressive decoding keeps at once, exceed the budget."""
-    coefficients = found.width * found.height * found.samples_a_pixel
-    return found.frame == PROGRESSIVE and 2 * coefficients > DECODED_BYTES
-
-
-def _trailing(rest: bytes) -> int:
-    """Count bytes behind the end that no maker of cameras is known to put there."""
-    return 0 if rest.startswith(_MAKER_TRAILERS) else len(rest)
-
-
-def _by_headers(data: bytes, found: Walk) -> Fault | None:
-    """Judge what no decoder needs to see."""
-    if not found.frame or not found.scans:
-        return _without_picture(data, found)
-    if found.frame in _HUFFMAN and found.width * found.height > _PIXELS_A_BYTE * len(data):
-        size = f"{found.width} x {found.height}"
-        return _cut(data, found, f"{size} pixels cannot be held in {len(data)} bytes")
-    return None
-
-
 def _judged(data: bytes, found: Walk, evidence: Evidence, *, careful: bool) -> Fault | None:
-    if _too_large(found):
-        return _later_scans(data, found)
+    if too_large(found):
+        return later_scans(data, found)
     if careful or found.frame not in _STRICT or found.precision != 8:  # noqa: PLR2004 (bits)
         return _by_pillow(data, found, evidence)
     return _by_turbo(data, found, evidence)
@@ -96,13 +50,13 @@ def _by_turbo(data: bytes, found: Walk, evidence: Evidence) -> Fault | None:
     whole = data if found.end is not None else data + b"\xff\xd9"
     first = decode(whole, found, times)
     if first.pixels is not None:
-        return _later_scans(data, found) or _looked_at(whole, found, first, evidence)
+        return later_scans(data, found) or _looked_at(whole, found, first, evidence)
     whole = found.clean(data)
     second = decode(whole, found, times)
     if second.pixels is not None:
-        return _later_scans(data, found) or _looked_at(whole, found, second, evidence)
+        return later_scans(data, found) or _looked_at(whole, found, second, evidence)
     if second.warning != first.warning and any(word in second.warning for word in _SCAN_RULES):
-        return _strayed(found) or _loaded(data, evidence)
+        return strayed(found) or _loaded(data, evidence)
     return _classified(data, found, second.warning, evidence)
 
 
@@ -110,7 +64,7 @@ def _looked_at(data: bytes, found: Walk, decoded: Decoded, evidence: Evidence) -
     """Look at what was decoded without a warning."""
     if decoded.pixels is None:
         return None
-    evidence.small = small.of_pixels(decoded.pixels, found.width, found.height)
+    evidence.small = partial(small.of_pixels, decoded.pixels, found.width, found.height)
     if found.components not in (1, 3):
         return None
     side = 8 // small.factor(found.width, found.height)  # of a block
@@ -146,50 +100,11 @@ def _classified(data: bytes, found: Walk, warning: str, evidence: Evidence) -> F
     if any(word in warning for word in _REFUSED):
         return _by_pillow(data, found, evidence)
     if found.end is None or any(word in warning for word in _ENDS):
-        return _cut(data, found, warning)
+        return cut(data, found, warning)
     if decode(found.clean(data), found, 8, strict=False).pixels is None:
         return _by_pillow(data, found, evidence)
     message = f"The JPEG data are wrong: {warning}."
     return Fault("image.damaged", message, ran_out=_RAN_OUT in warning)
-
-
-def _cut(data: bytes, found: Walk, warning: str) -> Fault:
-    return Fault(
-        "image.truncated",
-        f"The JPEG data end early: {warning}.",
-        {"bytes": len(data), "end_marker": found.end is not None},
-    )
-
-
-def _later_scans(data: bytes, found: Walk) -> Fault | None:
-    """All that is there decodes; is all there?
-
-    A missing end marker alone loses no pixel and is no fault. A progressive picture is whole when
-    every component came down to its last bit.
-    """
-    if found.broken_segment:
-        return _cut(data, found, "a segment goes on beyond the end of the file")
-    if fault := _strayed(found):
-        return fault
-    if any(found.missing_bits.values()):
-        return Fault("image.truncated", "Later scans of the progressive JPEG are missing.")
-    return None
-
-
-def _strayed(found: Walk) -> Fault | None:
-    """Bytes behind the first scan that no segment holds: the marker of theirs is gone."""
-    if not found.stray:
-        return None
-    stray = f"{found.stray} bytes between its scans belong to none"
-    return Fault("image.damaged", f"The JPEG data are wrong: {stray}.")
-
-
-def _without_picture(data: bytes, found: Walk) -> Fault:
-    if found.frame:
-        return Fault("image.truncated", "The JPEG ends before its first scan.")
-    if found.end is None and len(data) < 65536:  # noqa: PLR2004 (one segment may be that long)
-        return Fault("image.truncated", "The JPEG ends within its headers.")
-    return Fault("image.undecodable", "The JPEG has no frame header.")
 
 
 def _by_pillow(data: bytes, found: Walk, evidence: Evidence) -> Fault | None:
@@ -198,11 +113,11 @@ def _by_pillow(data: bytes, found: Walk, evidence: Evidence) -> Fault | None:
         return Fault("image.damaged", f"The JPEG data are wrong: {found.bad_scan}.")
     fault = _loaded(data, evidence)
     if fault is None:
-        return _by_hand(data, found) or _later_scans(data, found)
+        return _by_hand(data, found) or later_scans(data, found)
     if found.frame in _RARE or found.precision != 8:  # noqa: PLR2004 (bits)
         kind = f"A JPEG of frame type {found.frame:#x} and {found.precision} bits"
         return Fault("image.unsupported", f"{kind}; no decoder for it is installed here.")
-    return _cut(data, found, fault.message) if found.end is None else fault
+    return cut(data, found, fault.message) if found.end is None else fault
 
 
 def _by_hand(data: bytes, found: Walk) -> Fault | None:

@@ -69,7 +69,7 @@ def _sharpness(grey: Grey, contrast: float) -> float:
     values = grey.astype(np.int16)
     columns = values[:-2] + values[1:-1] + values[2:]
     edges = 9 * values[1:-1, 1:-1] - columns[:, :-2] - columns[:, 1:-1] - columns[:, 2:]
-    flat = edges.clip(0, 255).ravel().astype(np.float32)
+    flat = np.minimum(np.maximum(edges, 0), 255).ravel().astype(np.float32)
     if not flat.size:
         return 1
     mean = float(flat.sum()) / flat.size

@@ -56,13 +56,14 @@ class Walk:
 
 def walk(data: bytes) -> Walk:
     """Read all markers up to the end marker, or to where the data stop."""
-    found, at = Walk(), 2
+    found, at, size = Walk(), 2, len(data)
     while (start := data.find(b"\xff", at)) >= 0:
-        found.stray += start - at if found.scans else 0
-        at = start
-        while data[at : at + 1] == b"\xff":
+        if found.scans:
+            found.stray += start - at
+        at = start + 1
+        while at < size and data[at] == 0xFF:  # noqa: PLR2004 (padding)
             at += 1
-        if at >= len(data):
+        if at == size:
             break
         marker, at = data[at], at + 1
         if marker == EOI:
@@ -71,7 +72,7 @@ def walk(data: bytes) -> Walk:
         if marker == 0 or marker in _BARE:
             continue
         length = int.from_bytes(data[at : at + 2], "big")
-        if length < 2 or at + length > len(data):  # noqa: PLR2004 (the length counts itself)
+        if length < 2 or at + length > size:  # noqa: PLR2004 (the length counts itself)
             found.broken_segment = True
             break
         at = _segment(data, marker, at, length, found)
@@ -80,16 +81,16 @@ def walk(data: bytes) -> Walk:
 
 def _segment(data: bytes, marker: int, at: int, length: int, found: Walk) -> int:
     """Take note of one segment and return where the next marker is looked for."""
-    body, end = data[at + 2 : at + length], at + length
-    if marker in _FRAMES and not found.frame:
-        _read_frame(marker, body, found)
-    elif marker == 0xE1 and body.startswith(b"Exif\0\0"):  # noqa: PLR2004 (APP1)
-        found.orientation = orientation(body[6:])
-    elif marker == 0xE2 and body.startswith(b"MPF\0"):  # noqa: PLR2004 (APP2)
-        found.pictures = max(found.pictures, _pictures(body[4:]))
+    end = at + length
     if marker == SOS:
-        _read_scan(body, found)
+        _read_scan(data[at + 2 : end], found)
         end = _end_of_scan(data, end, found)
+    elif marker in _FRAMES and not found.frame:
+        _read_frame(marker, data[at + 2 : end], found)
+    elif marker == 0xE1 and data.startswith(b"Exif\0\0", at + 2, end):  # noqa: PLR2004 (APP1)
+        found.orientation = orientation(data[at + 8 : end])
+    elif marker == 0xE2 and data.startswith(b"MPF\0", at + 2, end):  # noqa: PLR2004 (APP2)
+        found.pictures = max(found.pictures, _pictures(data[at + 6 : end]))
     if marker in _NEEDED:
         found.needed.append((at - 2, end))
     return end

@@ -5,12 +5,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
-from PIL import Image, TiffImagePlugin, UnidentifiedImageError
+from PIL import Image, UnidentifiedImageError
 
-from sickbay.scanner import gif, iso, small, webp
+from sickbay.scanner import gif, iso, webp
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import MOST, UPRIGHT
+
+if TYPE_CHECKING:
+    from sickbay.scanner.small import Small
 
 ALLOWED = {
     "JPEG": ("JPEG", "MPO"),
@@ -64,12 +68,20 @@ def load_all(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> Faul
                 image.seek(at)
                 image.load()
                 if at == 0:
-                    evidence.small = small.of_image(image)
+                    evidence.small = _small(image)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 (decoders raise whatever they like, even SyntaxError)
         return explained(error, step, kind, data)
     return gif.fault_of(data) if kind == "GIF" else None
+
+
+def _small(image: Image.Image) -> "Callable[[], Small | None]":
+    """Make the small copy at once: by the time somebody asks, the frame may be another."""
+    from sickbay.scanner import small  # noqa: PLC0415 (NumPy comes with it)
+
+    made = small.of_image(image)
+    return lambda: made
 
 
 def _affordable(size: tuple[int, int], kind: str, data: bytes) -> bool:
@@ -174,6 +186,8 @@ def _unidentified(kind: str, data: bytes) -> Fault:
 
 def _tiff_variant(data: bytes) -> str | None:
     """Ask the decoder itself; a missing palette is a variant too, others imply a default one."""
+    from PIL import TiffImagePlugin  # noqa: PLC0415 (slow to load, and hardly ever needed)
+
     try:
         TiffImagePlugin.TiffImageFile(io.BytesIO(data)).close()
     except SyntaxError as error:

@@ -6,15 +6,21 @@ against what the header states, so that a picture of any size costs no memory an
 itself by its surplus.
 """
 
+import struct
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 
-from sickbay.scanner import small
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.exif import orientation
 from sickbay.scanner.limits import MIB
 from sickbay.scanner.pillow import opened
 from sickbay.scanner.png_data import PIECE, Header, Stream, Wrong, bomb, damaged, read_header
+
+if TYPE_CHECKING:
+    from sickbay.scanner.small import Small
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _GREY_MODES = {1: "1", 16: "I;16"}  # as Pillow names them, by depth
@@ -22,7 +28,9 @@ _MODES = {0: "L", 2: "RGB", 3: "P", 4: "LA", 6: "RGBA"}
 _AFTER_HEADER = 33  # bytes of signature and header chunk
 _KEPT_BYTES, _KEPT_PIXELS = 64 * MIB, 24 * MIB  # of data that are kept to be looked at
 _TEXT_CAP = 64 * MIB  # inflated metadata of one chunk; ICC profiles and XMP stay far below
+_STORED = (1 << 16) - 1  # bytes of a block at most
 _NAME = 4  # letters of a chunk's name
+_PIXELS = {b"IDAT", b"fdAT"}
 _COMPRESSED = {b"zTXt", b"iTXt", b"iCCP"}
 
 
@@ -55,14 +63,17 @@ class _Walk:
         if end > len(self.data):
             if len(kind) == _NAME and not (kind.isascii() and kind.isalpha()):
                 raise Wrong(damaged(f"no chunk begins at byte {at:,}"))
-            if kind in (b"IDAT", b"fdAT") and self.header:
-                self._pixels(kind, bytes(body))
+            if kind in _PIXELS and self.header is not None:
+                self._pixels(kind, body)
             raise Wrong(_cut(kind, end - len(self.data)))
         if zlib.crc32(view[at + 4 : at + 8 + length]) != int.from_bytes(view[end - 4 : end], "big"):
             self.faults.append(
                 damaged(f"the checksum of chunk {kind.decode('latin-1')!r} does not fit")
             )
-        self._take(kind, bytes(body))
+        if kind in _PIXELS and self.header is not None:
+            self._pixels(kind, body)
+        else:
+            self._take(kind, bytes(body))
         return end
 
     def _take(self, kind: bytes, body: bytes) -> None:
@@ -70,8 +81,6 @@ class _Walk:
             self._take_header(body)
         elif self.header is None:
             raise Wrong(Fault("image.undecodable", "The PNG does not begin with its header chunk."))
-        elif kind in (b"IDAT", b"fdAT"):
-            self._pixels(kind, body)
         elif kind == b"fcTL":
             self._frame(body)
         elif kind == b"PLTE":
@@ -94,7 +103,7 @@ class _Walk:
         if stream.expected <= _KEPT_BYTES and header.width * header.height <= _KEPT_PIXELS:
             stream.kept = self.kept
 
-    def _pixels(self, kind: bytes, body: bytes) -> None:
+    def _pixels(self, kind: bytes, body: memoryview) -> None:
         if self.stream is not None:
             self.stream.feed(body[4:] if kind == b"fdAT" else body)
             self.main_done |= kind == b"IDAT"
@@ -136,7 +145,7 @@ def examine(data: bytes, evidence: Evidence, *, budget: int) -> None:
         walk.faults.append(wrong.fault)
     evidence.fault = walk.faults[0] if walk.faults else None
     if evidence.fault is None and walk.kept:
-        evidence.small = _small(data[len(SIGNATURE) : _AFTER_HEADER], walk)
+        evidence.small = partial(_small, data[len(SIGNATURE) : _AFTER_HEADER], walk)
 
 
 def by_structure(data: bytes, evidence: Evidence) -> None:
@@ -145,16 +154,33 @@ def by_structure(data: bytes, evidence: Evidence) -> None:
     evidence.unchecked = False
 
 
-def _small(header: bytes, walk: _Walk) -> small.Small | None:
+def _small(header: bytes, walk: _Walk) -> "Small | None":
     """Make the picture small from its inflated data, which need not be inflated again.
 
     Pillow takes them as stored blocks and undoes the filters; it checks no checksum of pixel data.
     """
+    from sickbay.scanner import small  # noqa: PLC0415 (NumPy comes with it)
+
     palette = _chunk(b"PLTE", walk.palette) if walk.palette else b""
-    stored = zlib.compress(b"".join(walk.kept), 0)
-    pixels = len(stored).to_bytes(4, "big") + b"IDAT" + stored + bytes(4)
-    with opened(SIGNATURE + header + palette + pixels + _chunk(b"IEND", b""), "PNG") as image:
+    stored = list(_stored(walk.kept))
+    length = sum(map(len, stored)).to_bytes(4, "big")
+    parts = [SIGNATURE, header, palette, length, b"IDAT", *stored, bytes(4), _chunk(b"IEND", b"")]
+    with opened(b"".join(parts), "PNG") as image:
         return small.of_image(image)
+
+
+def _stored(pieces: list[bytes]) -> Iterator[bytes | memoryview]:
+    """Make a zlib stream of blocks that are stored as they are (RFC 1951, 3.2.4).
+
+    It lacks its end, which nobody asks for behind the last row; zlib itself takes as long to make
+    one as Pillow to undo the filters.
+    """
+    yield b"\x78\x01"
+    for piece in pieces:
+        for at in range(0, len(piece), _STORED):
+            block = memoryview(piece)[at : at + _STORED]
+            yield struct.pack("<BHH", 0, len(block), len(block) ^ 0xFFFF)
+            yield block
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:

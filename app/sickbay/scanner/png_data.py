@@ -69,7 +69,7 @@ class Stream:
         """Bytes of all rows with their filter bytes."""
         return sum(row * count for row, count in self.passes)
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes | memoryview) -> None:
         """Inflate and count.
 
         Raises:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from PIL import Image
 
-from sickbay.scanner import gif, iso, jpeg, png, webp
+from sickbay.scanner import gif, iso, jpeg_headers, png, webp
 from sickbay.scanner.evidence import Evidence, Fault
 from sickbay.scanner.markers import PROGRESSIVE, SOS, Walk
 from sickbay.scanner.pillow import explained, opened, read_facts
@@ -23,8 +23,8 @@ _STRIPS = ((273, 279), (324, 325))  # TIFF's tags of offsets and byte counts, of
 def look(data: bytes, kind: str, evidence: Evidence, *, frames: int) -> None:
     """Fill in what is known of a picture from its structure alone."""
     if kind == "JPEG":
-        found = jpeg.facts(data, evidence)
-        evidence.fault = jpeg.by_structure(data, found) or _zero_run(data, found)
+        found = jpeg_headers.facts(data, evidence)
+        evidence.fault = jpeg_headers.by_structure(data, found) or _zero_run(data, found)
     elif kind == "PNG":
         png.by_structure(data, evidence)
     else:
@@ -72,33 +72,37 @@ _ENDS: dict[str, Callable[[bytes], Fault | None]] = {
 
 
 def _zero_run(data: bytes, found: Walk) -> Fault | None:
-    """Look for a run of zero bytes where zeros stand for something else than plain areas."""
-    for start, end in _telling_scans(data, found):
-        at = data[start:end:_STRIDE].find(bytes(_RUN // _STRIDE))
-        first = start + at * _STRIDE
-        if at < 0 or data.find(b"\xff\xd9", start, first) >= 0:  # padding behind the picture
-            continue
-        length = len(data[first:end]) - len(data[first:end].lstrip(b"\0"))
-        if length > _RUN - _STRIDE:
-            message = f"The JPEG data hold {length} zero bytes on end, which no encoder writes."
-            return Fault("image.damaged", message, {"byte": first})
+    """Look for a run of zero bytes where zeros stand for something else than plain areas.
+
+    Zero bits are the first code of a table. Where that code says that a block ends, or is one of
+    many that are plain, a run of it is a plain area; else it can only be damage. Tables are read
+    only where there is a run.
+    """
+    tables: list[bytes] = []
+    for start, end in found.needed[1:]:
+        marker, length = data[start + 1], int.from_bytes(data[start + 2 : start + 4], "big")
+        begins = start + 2 + length
+        body = data[start + 4 : begins]
+        if marker == _TABLES:
+            tables.append(body)
+        elif marker == SOS and (run := _zeros(data, begins, end)) and _tells(body, found, tables):
+            return _damaged(*run)
     return None
 
 
-def _telling_scans(data: bytes, found: Walk) -> Iterator[tuple[int, int]]:
-    """Yield where the data of scans lie in which a run of zeros can only be damage.
+def _zeros(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+    """Where the first long run of zero bytes begins, and its length."""
+    at = data[start:end:_STRIDE].find(bytes(_RUN // _STRIDE))
+    first = start + at * _STRIDE
+    if at < 0 or data.find(b"\xff\xd9", start, first) >= 0:  # padding behind the picture
+        return None
+    length = len(data[first:end]) - len(data[first:end].lstrip(b"\0"))
+    return (first, length) if length > _RUN - _STRIDE else None
 
-    Zero bits are the first code of a table. Where that code says that a block ends, or is one of
-    many that are plain, a run of it is a plain area.
-    """
-    first_codes: dict[int, int] = {}
-    for start, end in found.needed[1:]:
-        marker, length = data[start + 1], int.from_bytes(data[start + 2 : start + 4], "big")
-        body = data[start + 4 : start + 2 + length]
-        if marker == _TABLES:
-            first_codes.update(_first_codes(body))
-        elif marker == SOS and _tells(body, found, first_codes):
-            yield start + 2 + length, end
+
+def _damaged(first: int, length: int) -> Fault:
+    message = f"The JPEG data hold {length} zero bytes on end, which no encoder writes."
+    return Fault("image.damaged", message, {"byte": first})
 
 
 def _first_codes(body: bytes) -> Iterator[tuple[int, int]]:
@@ -109,7 +113,7 @@ def _first_codes(body: bytes) -> Iterator[tuple[int, int]]:
         at += 17 + sum(body[at + 1 : at + 17])
 
 
-def _tells(header: bytes, found: Walk, first_codes: dict[int, int]) -> bool:
+def _tells(header: bytes, found: Walk, tables: list[bytes]) -> bool:
     """Whether zeros in a scan are values, not ends of blocks, for one of its components."""
     count = header[0] if header else 0
     if len(header) < 4 + 2 * count:
@@ -117,5 +121,6 @@ def _tells(header: bytes, found: Walk, first_codes: dict[int, int]) -> bool:
     first, _, bits = header[1 + 2 * count : 4 + 2 * count]
     if found.frame == PROGRESSIVE and (first == 0 or bits >> 4):
         return False
+    first_codes = dict(code for body in tables for code in _first_codes(body))
     used = {_AC | pick & 15 for pick in header[2 : 2 + 2 * count : 2]}
     return any(first_codes.get(table, 0) & 15 for table in used)

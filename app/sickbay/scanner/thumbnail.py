@@ -6,7 +6,11 @@ Here, and only here, damaged data are decoded tolerantly: a reviewer wants to se
 import io
 
 import numpy as np
-from PIL import Image, ImageFile
+from PIL import (
+    Image,
+    ImageFile,
+    WebPImagePlugin,  # noqa: F401 (else the first one saved loads all of Pillow's formats)
+)
 
 from sickbay.scanner.pillow import opened
 

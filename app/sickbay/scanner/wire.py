@@ -18,6 +18,7 @@ from sickbay.contract.finding import MAX_DETAIL_BYTES, MAX_FINDINGS, MAX_MESSAGE
 from sickbay.scanner.evidence import ArrayFacts, Examined, Traits
 
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
+_DECODE = json.JSONDecoder().decode
 _LENGTHS = struct.Struct(">II")
 _READ = 1 << 16
 _INT64 = 1 << 63
@@ -26,6 +27,8 @@ _HEAD = re.compile(r"[0-9a-f]{0,64}")
 _PATH, _ITEM = 16_384, 255  # characters, as records allow
 _NAME = re.compile(r"[\x20-\x7e]{1,32}")
 MAX_JSON, MAX_BYTES = 1 << 24, 1 << 28
+READY = "ready"
+"""What a child says once, before its first answer."""
 
 
 class Closed(Exception):
@@ -71,7 +74,7 @@ class Reader:
         raw = bytes(self._buffer[_LENGTHS.size + json_bytes : end])
         del self._buffer[:end]
         try:
-            return json.loads(text.decode("ascii")), raw
+            return _DECODE(text.decode("ascii")), raw
         except ValueError:
             raise Closed from None
 

@@ -12,7 +12,7 @@ from tests.scanner.beside import PICTURE, checked
 
 from sickbay.contract.policy import Policy
 from sickbay.scanner.examine.folder import FilesGiven
-from sickbay.scanner.examine.kinds import EXAMINERS
+from sickbay.scanner.examine.kinds import examiner
 from sickbay.scanner.sources import Found, coco
 from sickbay.scanner.task import QUICK, Setup, Task
 from sickbay.scanner.trees.local import LocalTree
@@ -68,7 +68,7 @@ def of_coco(rows: Sequence[Box], root: Path) -> Verdict:
         item for item in coco.read(LocalTree(root), Policy()).items() if isinstance(item, Found)
     )
     task = Task(sample.raw, sample.kind, sample.side, sample.given)
-    found = EXAMINERS[task.kind](FilesGiven({b"a.jpg": PICTURE}), task, Setup(), QUICK).findings
+    found = examiner(task.kind)(FilesGiven({b"a.jpg": PICTURE}), task, Setup(), QUICK).findings
     told = (one for one in (*sample.findings, *found) if one.item is not None)
     return {(int(str(one.item).split()[-1]), one.code) for one in told}
 

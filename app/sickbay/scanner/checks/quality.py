@@ -3,13 +3,17 @@
 Where the thresholds come from is told in :mod:`sickbay.scanner.looks`.
 """
 
+from typing import TYPE_CHECKING
+
 from sickbay.contract.finding import Finding
 from sickbay.scanner.evidence import Evidence
-from sickbay.scanner.looks import Looks
 from sickbay.scanner.task import Setup
 
+if TYPE_CHECKING:  # NumPy comes with it
+    from sickbay.scanner.looks import Looks
 
-def _seen(evidence: Evidence, setup: Setup) -> Looks | None:
+
+def _seen(evidence: Evidence, setup: Setup) -> "Looks | None":
     """How it looks; of a very small picture its size says all there is to say."""
     short = min(evidence.width or 0, evidence.height or 0)
     return evidence.looks if short >= setup.policy.min_side else None

@@ -1,28 +1,16 @@
 """Which examiner checks which kind of task."""
 
-from collections.abc import Mapping
-from functools import partial
+from functools import cache
+from importlib import import_module
 
-from sickbay.scanner.examine import (
-    Examiner,
-    array,
-    coco,
-    mask,
-    picture,
-    row,
-    sidecar,
-    text,
-    voc,
-    yolo,
-)
+from sickbay.scanner.examine import Examiner
 
-EXAMINERS: Mapping[str, Examiner] = {
-    "picture": picture.examine,
-    "yolo": partial(sidecar.examine, parse=yolo.parse),
-    "voc": partial(sidecar.examine, parse=voc.parse),
-    "coco": coco.examine,
-    "mask": mask.examine,
-    "array": array.examine,
-    "row": row.examine,
-    "text": text.examine,
-}
+
+@cache
+def examiner(kind: str) -> Examiner:
+    """Import the module that a kind is called after, when the first of that kind comes.
+
+    A data set holds one or two, and a child that decodes would load all of them before it begins.
+    """
+    examine: Examiner = import_module(f"{__package__}.{kind}").examine
+    return examine

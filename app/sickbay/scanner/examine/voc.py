@@ -10,12 +10,14 @@ the same around a parser that keeps the whole tree, and has had no release since
 """
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from xml.parsers.expat import ExpatError, ParserCreate, errors
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner.checks import labels
+from sickbay.scanner.examine import sidecar
 from sickbay.scanner.examine.sidecar import Malformed, Said, Side, refuse_size
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.marks import Box, Mark
@@ -192,3 +194,7 @@ def _numbers(texts: dict[str, str], names: tuple[str, ...]) -> list[float] | Non
         return [float(texts[name]) for name in names]
     except (KeyError, ValueError):
         return None
+
+
+examine = partial(sidecar.examine, parse=parse)
+"""Checks a picture and its annotation."""

@@ -5,9 +5,11 @@ numbers may be a turned box or a polygon of four points, which is the same here.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from sickbay.contract.finding import Finding
 from sickbay.scanner.checks import labels
+from sickbay.scanner.examine import sidecar
 from sickbay.scanner.examine.sidecar import Said, Side, lines, text_of
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.marks import Mark
@@ -140,3 +142,7 @@ def _mixed(side: Side, box: int, polygon: int) -> Finding:
     """Tell boxes among polygons: trainers read all rows as polygons then, of two points."""
     message = f"Line {box} is a box and line {polygon} a polygon; trainers misread one of them."
     return Finding.of("label.mixed-kinds", side.file, message, f"line {box}", polygon=polygon)
+
+
+examine = partial(sidecar.examine, parse=parse)
+"""Checks a picture and its label file."""

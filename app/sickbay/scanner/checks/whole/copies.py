@@ -1,9 +1,9 @@
 """Exact copies: the same content more than once."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from json.encoder import encode_basestring_ascii as _quoted
 
 import numpy as np
 
@@ -42,5 +42,5 @@ class Group:
 
 def fitting(texts: Sequence[str]) -> list[str]:
     """As many of the texts as a finding's detail has room for; paths may be very long."""
-    sizes = accumulate(len(json.dumps(text)) for text in texts)
+    sizes = accumulate(len(_quoted(text)) for text in texts)
     return [text for text, size in zip(texts, sizes, strict=True) if size <= _ROOM]

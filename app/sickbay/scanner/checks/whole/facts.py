@@ -13,6 +13,7 @@ from sickbay.scanner.checks.whole.numbers import NONE, Runs, column, repeated
 from sickbay.scanner.checks.whole.sizes import UsualSize
 
 _GROUPS = 256  # remembered while their members come by
+_PATHS = 4096  # likewise: what looks alike names the same few
 
 
 class SetFacts:
@@ -71,7 +72,7 @@ class SetFacts:
         spots = Spots.of_samples(first, self._contents)
         first.free_hashes()
         return Nearest(
-            self.names,
+            lru_cache(_PATHS)(self.names.path),
             self.split_names,
             self._splits,
             self._contents,

@@ -1,6 +1,6 @@
 """Labels by split: how many of each, and which classes a split lacks."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from sickbay.contract.finding import MAX_LABELS, Finding
@@ -13,7 +13,7 @@ class LabelCounts:
     """Counts of labels by split; given up where there are too many for them to be classes."""
 
     def __init__(self) -> None:
-        self._splits: dict[str, Counter[str]] = {}
+        self._splits: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._entries = 0
         self.given_up = False
 
@@ -22,11 +22,12 @@ class LabelCounts:
         if self.given_up:
             return
         for label in labels:
-            counts = self._splits.setdefault(split, Counter())
+            counts = self._splits[split]
             self._entries += label not in counts
             counts[label] += 1
         if self._entries > MAX_LABELS:
-            self._splits, self.given_up = {}, True
+            self._splits.clear()
+            self.given_up = True
 
     def table(self) -> dict[str, dict[str, int]]:
         """Counts by split and label, both in order; empty where they were given up."""

@@ -1,9 +1,9 @@
 """The near copies of one picture, by name."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sickbay.scanner.checks.whole.copies import SHOWN
-from sickbay.scanner.checks.whole.names import Names
 from sickbay.scanner.checks.whole.near import Neighbours, Spots
 from sickbay.scanner.checks.whole.numbers import NONE, Column, Runs
 
@@ -26,7 +26,7 @@ class Near:
 class Nearest:
     """Looks near copies up; copies of the same content are left out."""
 
-    names: Names
+    path: Callable[[int], str]
     split_names: list[str]
     splits: Column
     contents: Runs
@@ -48,7 +48,7 @@ class Nearest:
             return None
         return Near(
             count,
-            tuple((self.names.path(one), bits) for one, bits in self._others(number, spot)),
+            tuple((self.path(one), bits) for one, bits in self._others(number, spot)),
             self._across(number, spot),
             bool(self.neighbours.cut[spot]),
         )
@@ -66,7 +66,7 @@ class Nearest:
         others = [one for one in self.spots.on(found[0], 2) if not self._same(one, number)]
         if not others:
             return None
-        return self.names.path(others[0]), self.split_names[self.splits[others[0]]], found[1]
+        return self.path(others[0]), self.split_names[self.splits[others[0]]], found[1]
 
     def _same(self, one: int, other: int) -> bool:
         """Whether two samples have one content."""
