@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sickbay.trainer import random_states
@@ -129,11 +130,33 @@ class Bench:
         try:
             for one in self._norms if self.apart else ():
                 one.training = False
-            yield
+            with _asking_nobody(self._norms):
+                yield
         finally:
             _put(own, kept)
             for one, training in modes:
                 one.training = training
+
+
+@contextmanager
+def _asking_nobody(norms: Sequence[Any]) -> Iterator[None]:
+    """Have synchronised normalisation go by this rank's batch: the others train, and wait."""
+    usual = _torch().nn.modules.batchnorm._BatchNorm.forward  # noqa: SLF001 (torch has no other)
+    shared = [one for one in norms if isinstance(one, _torch().nn.SyncBatchNorm)]
+    for one in shared:
+        one.forward = partial(usual, one)
+    try:
+        yield
+    finally:
+        for one in shared:
+            del one.forward
+
+
+def sharded(model: Any) -> bool:
+    """Whether a model lies in parts on several ranks, so that one alone cannot call it."""
+    if any(hasattr(one, "to_local") for one in model.parameters()):
+        return True
+    return any(type(one).__name__ == "FullyShardedDataParallel" for one in model.modules())
 
 
 def copied(model: Any) -> Any:

@@ -9,7 +9,7 @@ import sickbay.trainer as kit
 from sickbay.contract.errors import BadInput
 from sickbay.trainer import complaints
 from sickbay.trainer.blame.batches import Call
-from sickbay.trainer.blame.bench import Bench, Budget, begin_afresh, copied
+from sickbay.trainer.blame.bench import Bench, Budget, begin_afresh, copied, sharded
 from sickbay.trainer.blame.evidence import Evidence, by_gradient, default_folder, save
 from sickbay.trainer.blame.inquiry import Case, Inquiry, Judged
 from sickbay.trainer.blame.losses import Given, Losses
@@ -109,6 +109,9 @@ class Blame:
     def __call__(self, anomaly: Anomaly) -> None:
         """Find out, and tell the run: what ``watch.on_anomaly`` calls."""
         if not anomaly.here or self._left <= 0:
+            return
+        if sharded(self.model):
+            complaints.once("sharded", "a rank cannot repeat a step of a model in shards alone.")
             return
         if self._saved != anomaly.ref:
             self.evidence(anomaly)

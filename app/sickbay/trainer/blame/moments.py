@@ -45,6 +45,7 @@ class Moments:
 
     def __init__(self, model: Any, criterion: Any, step: Callable[[], int | None]) -> None:
         self._held: deque[Moment] = deque(maxlen=MOST_STEPS)
+        self._sizes: deque[int] = deque(maxlen=MOST_STEPS)
         self._step = step
         self._waiting = hasattr(criterion, "register_forward_pre_hook")
         self._by_hand = False
@@ -89,6 +90,7 @@ class Moments:
         if newest is not None and not newest.whole:
             targets = (*args[1:], *kwargs.values())
             newest.call, newest.whole = replace(newest.call, targets=targets), True
+            self._sizes[-1] = newest.call.size()
 
     def of(self, step: int, samples: Sequence[Any] = ()) -> tuple[Moment | None, Moment | None]:
         """Return a step and the one before it, as far as they are held.
@@ -109,11 +111,10 @@ class Moments:
         made = Moment(call, self._step(), was.random, was.buffers, _autocast())
         made.samples = samples
         self._held.append(made)
-        while len(self._held) > _LEAST and self._size() > MOST_BYTES:
+        self._sizes.append(call.size())
+        while len(self._held) > _LEAST and sum(self._sizes) > MOST_BYTES:
             self._held.popleft()
-
-    def _size(self) -> int:
-        return sum(one.call.size() for one in self._held)
+            self._sizes.popleft()
 
 
 def _autocast() -> tuple[str, str] | None:

@@ -2,7 +2,7 @@
 
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -113,21 +113,15 @@ class Before:
 class Copied(Mapping[str, Any]):
     """Copies of tensors by name: made as one tensor of each type, taken apart when asked for."""
 
-    def __init__(self, named: Mapping[str, Any]) -> None:
-        self._groups: dict[Any, tuple[Any, list[tuple[str, Any]]]] = {}
+    def __init__(self, groups: Iterable[tuple[Any, list[tuple[str, Any]]]]) -> None:
+        self._groups = list(groups)
         self._apart: dict[str, Any] | None = None
-        groups: dict[Any, list[tuple[str, Any]]] = {}
-        for name, one in named.items():
-            groups.setdefault((one.dtype, one.device, one.dim()), []).append((name, one))
-        for kind, items in groups.items():
-            flat = _flat([one for _, one in items], kind[2])
-            self._groups[kind] = flat, [(name, one.shape) for name, one in items]
 
     def _whole(self) -> dict[str, Any]:
         if self._apart is None:
             self._apart = {}
-            for flat, shapes in self._groups.values():
-                parts = flat.split([shape.numel() for _, shape in shapes])
+            for flat, shapes in self._groups:
+                parts = flat.reshape(-1).split([shape.numel() for _, shape in shapes])
                 for (name, shape), part in zip(shapes, parts, strict=True):
                     self._apart[name] = part.reshape(shape)
         return self._apart
@@ -142,33 +136,68 @@ class Copied(Mapping[str, Any]):
         return len(self._whole())
 
 
-def _flat(tensors: list[Any], dims: int) -> Any:
-    """Return tensors of so many dimensions as one, with few calls: each costs a microsecond."""
-    torch: Any = sys.modules["torch"]
-    if not dims:
-        return torch.stack(tensors).detach()
-    rows = tensors if dims == 1 else [one.reshape(-1) for one in tensors]
-    return torch.cat(rows).detach()
+@dataclass(slots=True)
+class _Alike:
+    """Buffers that can be copied with one call: where they are, their names and shapes."""
+
+    places: list[tuple[Any, str]]
+    shapes: list[tuple[str, Any]]
+    kind: tuple[Any, Any, int]
+    size: int = 0
+
+    def copied(self) -> Any:
+        torch: Any = sys.modules["torch"]
+        found = [held[name] for held, name in self.places]
+        if not self.kind[2]:
+            return torch.stack(found).detach()
+        return torch.cat(
+            found if self.kind[2] == 1 else [one.reshape(-1) for one in found]
+        ).detach()
+
+    def fits(self, flat: Any) -> bool:
+        """Whether a copy is of the buffers as they were when they were looked up."""
+        return (flat.dtype, flat.device, flat.numel()) == (*self.kind[:2], self.size)
 
 
 class Buffers:
-    """Copies a model's buffers; where they are is looked up once."""
+    """Copies a model's buffers; where they are is looked up once, and again where they changed."""
 
     def __init__(self, model: Any) -> None:
-        self._slots = [
-            (f"{place}.{name}" if place else name, module._buffers, name)  # noqa: SLF001 (torch's own loops cost more than the copy)
-            for place, module in model.named_modules()
-            for name, one in module._buffers.items()  # noqa: SLF001 (as above)
-            if one is not None
-        ]
-        size = sum(held[name].nbytes for _, held, name in self._slots)
-        if size > MOST_BUFFERS:
-            self._slots = []
+        self._model = weakref.ref(model)
+        self._alike: list[_Alike] | None = None
 
     def copied(self) -> Copied:
         """Return copies by name; none where they are too large."""
-        found = ((place, held.get(name)) for place, held, name in self._slots)
-        return Copied({place: one for place, one in found if one is not None})
+        if self._alike is None:
+            self._alike = _alike(self._model())
+        try:
+            flats = [one.copied() for one in self._alike]
+        except (RuntimeError, TypeError, KeyError, AttributeError):
+            flats = []
+        if len(flats) != len(self._alike) or not self._fit(flats):
+            self._alike = _alike(self._model())
+            flats = [one.copied() for one in self._alike]
+        shapes = [one.shapes for one in self._alike]
+        return Copied(zip(flats, shapes, strict=True))
+
+    def _fit(self, flats: list[Any]) -> bool:
+        return all(one.fits(flat) for one, flat in zip(self._alike or (), flats, strict=True))
+
+
+def _alike(model: Any) -> list[_Alike]:
+    """Look up a model's buffers, together those of one type, device and number of dimensions."""
+    groups: dict[tuple[Any, Any, int], _Alike] = {}
+    size = 0
+    for place, module in model.named_modules() if model is not None else ():
+        for name, one in module._buffers.items():  # noqa: SLF001 (torch's own loops cost more than the copy)
+            if one is not None:
+                kind = (one.dtype, one.device, one.dim())
+                group = groups.setdefault(kind, _Alike([], [], kind))
+                group.places.append((module._buffers, name))  # noqa: SLF001 (as above)
+                group.shapes.append((f"{place}.{name}" if place else name, one.shape))
+                group.size += one.numel()
+                size += one.nbytes
+    return list(groups.values()) if size <= MOST_BUFFERS else []
 
 
 def _compiled(model: Any) -> bool:
