@@ -1,7 +1,6 @@
 """The README's script with all of the kit: it stops before a bad step, and goes on without it."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,10 +25,9 @@ class Bench:
     """A folder to work in, with the README's script and a server that runs."""
 
     folder: Path
-    told: dict[str, str]
 
     def sickbay(self, *words: str | Path) -> Ran:
-        ran = run(*words, PYTHONPATH=str(self.folder), **self.told)
+        ran = run(*words, PYTHONPATH=str(self.folder))
         assert ran.code == 0, ran.err
         return ran
 
@@ -43,7 +41,6 @@ class Bench:
         return subprocess.run(
             [sys.executable, "train.py", release],
             cwd=self.folder,
-            env={**os.environ, **self.told},
             capture_output=True,
             text=True,
             check=False,
@@ -51,7 +48,7 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     data, state = tmp_path / "data", tmp_path / "state"
     for seed in range(48):
         path = f"{('roses', 'tulips')[seed % 2]}/{seed:02}.jpg"
@@ -61,12 +58,10 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     run("scan", data, "--dataset", "flowers", "--state", state)
     token = run("token", "new", "gpu", "--scope", "events,releases", "--state", state).out.strip()
     with serving(state) as server:
-        told = {
-            "SICKBAY_URL": server.url,
-            "SICKBAY_TOKEN": token,
-            "SICKBAY_SPOOL": str(tmp_path / "spool"),
-        }
-        yield Bench(tmp_path, told)
+        monkeypatch.setenv("SICKBAY_URL", server.url)
+        monkeypatch.setenv("SICKBAY_TOKEN", token)
+        monkeypatch.setenv("SICKBAY_SPOOL", str(tmp_path / "spool"))
+        yield Bench(tmp_path)
 
 
 def test_the_script_stops_at_the_picture_and_passes_without_it(bench: Bench) -> None:
@@ -90,7 +85,7 @@ def test_the_job_s_factory_serves_the_loader_check_triage_and_replay(bench: Benc
     flowers = ("--dataset", "flowers", "--state", state)
     ran = bench.sickbay("scan", data, *flowers, "--loader", "train:job")
     assert "training.non-finite-input 1" in ran.err
-    triage = run("triage", "train:job", PYTHONPATH=str(bench.folder), **bench.told)
+    triage = run("triage", "train:job", PYTHONPATH=str(bench.folder))
     assert triage.code == 1
     assert BAD in triage.out
     bench.release("first")
