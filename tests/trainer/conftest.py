@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy.random  # noqa: F401 (before workers are forked: an import in one may meet the collector of garbage)
 import pytest
 from tests.trainer.ward import Ward, serving
 

@@ -4,6 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from tests.trainer.ward import Ward
+
 _BLOCKED = """
 import sys
 
@@ -57,3 +60,35 @@ def test_the_kit_imports_no_torch_by_itself(kit: Path) -> None:
     )
     subprocess.run([sys.executable, "-c", script], check=True)
     assert list(kit.iterdir())
+
+
+_IMPORTS_NOTHING = """
+import builtins, sys, threading
+import sickbay.trainer as sickbay
+
+real, late = builtins.__import__, []
+
+def watched(name, *args, **kwargs):
+    had = set(sys.modules)
+    module = real(name, *args, **kwargs)
+    if threading.current_thread() is not threading.main_thread():
+        late.extend(set(sys.modules) - had)
+    return module
+
+builtins.__import__ = watched
+for name in ("one", "two"):
+    with sickbay.init(name, config={"lr": 0.1}) as run:
+        run.log({"loss": 1.0}, step=1)
+        run.seen(1, ["a.jpg"], [0.5])
+        run.alert("a title")
+        run.failure(exception=ValueError("odd"), samples=["a.jpg"])
+assert not late, late
+"""
+
+
+@pytest.mark.parametrize("mood", ["well", "500"])
+def test_the_kit_s_threads_import_nothing_for_a_fork_would_keep_the_lock(
+    online: Ward, mood: str
+) -> None:
+    online.mood = mood
+    subprocess.run([sys.executable, "-c", _IMPORTS_NOTHING], check=True, timeout=60)

@@ -186,6 +186,22 @@ def test_what_a_watch_sees_as_well_is_one_failure_the_watch_s(
     assert _told(online, job) == [("non-finite-input", ["b.png"], 3)]
 
 
+def test_a_loss_follows_from_the_input_that_the_checks_saw(online: Ward, job: Any) -> None:
+    checks = BatchChecks()
+    found: list[Any] = []
+    watch = sickbay.Watch(job, check_interval=1, on_anomaly=found.append)
+    for step in range(4):
+        x, y = torch.rand(3, 2), torch.zeros(3)
+        if step == 2:
+            x[1, 0] = math.nan
+        checks.look((x, y), step, PATHS)
+        with watch.step(step, samples=PATHS):
+            watch.observe(x.sum())
+    checks.finish()
+    assert [(one.kind.value, one.samples) for one in found] == [("non-finite-input", ("b.png",))]
+    assert _told(online, job) == [("non-finite-input", ["b.png"], 2)]
+
+
 def test_a_sample_that_a_watch_finds_again_in_another_step_is_told_again(
     online: Ward, job: Any
 ) -> None:

@@ -44,12 +44,12 @@ def test_a_root_that_a_release_was_pulled_to_says_which_one_is_trained_on(
     online: Ward, tmp_path: Path
 ) -> None:
     made = pulled(tmp_path, "cells")
-    sickbay.init("says nothing", root=tmp_path).finish()
+    sickbay.init("silent", root=tmp_path).finish()
     sickbay.init("agrees", dataset="cells", root=tmp_path).finish()
     sickbay.init("another", dataset="moons", root=tmp_path).finish()
-    sickbay.init("knows better", release="ab", root=tmp_path).finish()
+    sickbay.init("knows-better", release="ab", root=tmp_path).finish()
     (tmp_path / VERSION).write_bytes(b"{}")
-    sickbay.init("not one", root=tmp_path).finish()
+    sickbay.init("none-there", root=tmp_path).finish()
     assert [(opening.dataset, opening.release) for opening in online.openings] == [
         ("cells", made),
         ("cells", made),

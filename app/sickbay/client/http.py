@@ -5,6 +5,9 @@ jitter, or after what ``Retry-After`` says, until ``patience`` seconds have pass
 4xx is final, and becomes one of our errors with the server's own sentence.
 """
 
+# Sockets import it at the first connection. On a thread of the kit that would leave a process which
+# is forked meanwhile, such as a loader's worker, waiting for that import for ever.
+import encodings.idna  # noqa: F401
 import hashlib
 import http.client
 import random

@@ -21,6 +21,7 @@ from sickbay.trainer.reporter import Reporter, process_id
 from sickbay.trainer.run import Run
 from sickbay.trainer.seeds import known_seeds
 from sickbay.trainer.surroundings import Mode, Surroundings, read
+from sickbay.trainer.traced import witness
 
 
 def begin(
@@ -46,6 +47,7 @@ def begin(
         resume=_truth(resume),
         config=plain(config, MAX_FACTS) if config is not None else {},
     )
+    witness.forget()
     reporter = Reporter(place, opening, launch.count(opening.name))
     watch_for_crashes()
 

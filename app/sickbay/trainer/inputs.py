@@ -127,6 +127,10 @@ class BatchChecks:
             if one.kind not in but:
                 self._tell(one)
 
+    def kept(self, step: int) -> list[Found]:
+        """Return what was found in a step and is not told yet."""
+        return [one for one in self._untold if one.step == step]
+
     def _parts(self, batch: Any, step: int | None, paths: Sequence[str]) -> Iterator[Found]:
         wanted = self._label_name(batch)
         for name, part in leaves(batch):
@@ -158,7 +162,7 @@ class BatchChecks:
         same = now[0] == first[0] and len(now[1]) == len(first[1])
         if same and (not sizes or now[1][1:] == first[1][1:]):
             return
-        what = name or "the batch"
+        what = _called(name)
         words = f"{what} is {now[0]} {list(now[1])}, the first was {first[0]} {list(first[1])}"
         detail = {"part": name, "is": [*map(str, now)], "first": [*map(str, first)]}
         yield Found(FailureKind.SHAPE_MISMATCH, step, tuple(paths), words, detail)
@@ -202,7 +206,7 @@ class BatchChecks:
         if not places:
             return None
         named = tuple(_named(later.samples, places, len(bad)))
-        what = later.name or "the batch"
+        what = _called(later.name)
         words = f"{what} {_WORDS[later.kind]} in {len(places)} of {len(bad)} samples"
         detail: dict[str, Any] = {"part": later.name, "places": places[:100]}
         if later.kind is FailureKind.LABEL_ASSERT:
@@ -233,6 +237,11 @@ class BatchChecks:
 _AS_THE_WATCH = (FailureKind.NON_FINITE_INPUT, FailureKind.NON_FINITE_LABEL)
 _waiting: set[BatchChecks] = set()
 """Those who have something to tell still; the script may have let go of them."""
+
+
+def untold(step: int) -> list[Found]:
+    """Return what is not finite in a step's batch and not told yet: a watch may tell it."""
+    return [one for checks in list(_waiting) for one in checks.kept(step)]
 
 
 def _tell_all() -> None:
@@ -273,6 +282,11 @@ def _by_sample(bad: Any) -> Any:
     if bad.dim() < 2:  # noqa: PLR2004 (one value a sample)
         return bad.reshape(-1)
     return bad.any(dim=tuple(range(1, bad.dim())))
+
+
+def _called(part: str) -> str:
+    """Return words for a part of a batch; of a pair, its parts are numbers."""
+    return f"part {part} of the batch" if part.isdigit() else part or "the batch"
 
 
 def _named(paths: Sequence[str], places: Iterable[int], count: int) -> Iterator[str]:

@@ -29,8 +29,9 @@ SPACING = 0.3
 """Seconds between requests while there is little to send: a request costs about a millisecond."""
 _MANY = 200
 _LOOK = 0.5
-_WAIT, _WAIT_HURT = 5.0, 1.0
-"""Seconds without progress that leaving waits for, and where the last request failed."""
+_WAIT, _WAIT_HURT = 12.0, 1.0
+"""Seconds without progress that leaving waits for, and where the last request failed. A DataLoader
+that is collected as garbage, on whichever thread, waits 5 s for each worker that does not end."""
 _GLANCE = 0.05
 """Seconds between two looks while leaving."""
 

@@ -1,5 +1,6 @@
 """Texts of which one is broken, and a run that nobody else has begun."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,18 @@ from tests.trainer.ward import Ward, answered
 
 import sickbay.trainer as sickbay
 
-pytest.importorskip("torch", reason="needs the extra trainer")
+torch: Any = pytest.importorskip("torch", reason="needs the extra trainer")
+
+# A loader that an exception has left behind is collected on whichever thread, the kit's too, and
+# waits 5 s for each of its workers: by then its queues are closed, and no worker is told to end.
+torch.utils.data._utils.MP_STATUS_CHECK_INTERVAL = 0.2  # noqa: SLF001 (it has no public name)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """Collect loaders that an exception left behind before the next test's run hears of them."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.trainer.ward import Ward
+from tests.trainer.ward import Ward, answered
 
+import sickbay.trainer as sickbay
 from sickbay.contract.event import Failure
 
 torch: Any = pytest.importorskip("torch", reason="needs the extra trainer")
@@ -235,6 +236,15 @@ def test_where_nothing_is_wrapped_the_loaders_text_is_taken_apart(
     assert (failure.what, failure.exception_type) == ("loader-error", "FileNotFoundError")
     assert [one.path for one in failure.samples] == ["no such file.txt"]
     assert failure.worker == 1
+
+
+def test_what_failed_before_a_run_is_none_of_its_failures(online: Ward, folder: Path) -> None:
+    data = Traced(faults.Texts(folder))
+    _raised(data, **FORK)
+    with sickbay.init("later", root=folder) as run:
+        answered(run)
+    assert online.of(Failure) == []
+    assert len(data)
 
 
 def test_without_a_run_the_exception_itself_names_the_sample(folder: Path) -> None:

@@ -101,8 +101,9 @@ def _train(folder: Path, fault: str, how: str) -> None:
 def test_the_stored_reports_name_the_file(stored: Any, folder: Path, how: str) -> None:
     for fault in HOW[how]:
         _train(folder, fault, how)
-    events = stored()
+    events = stored()  # a killed worker is told of once it is known to be gone, which may be last
     found = [(one["what"], [sample["path"] for sample in one.get("samples", ())]) for one in events]
-    assert found == [(WANTED[fault][0], ["05.txt"]) for fault in HOW[how]]
-    for fault, event in zip(HOW[how], events, strict=True):
-        assert WANTED[fault][1] in f"{event.get('exception_type')} {event['message']}"
+    assert sorted(found) == sorted((WANTED[fault][0], ["05.txt"]) for fault in HOW[how])
+    said = [f"{one.get('exception_type')} {one['message']}" for one in events]
+    for fault in HOW[how]:
+        assert any(WANTED[fault][1] in words for words in said)

@@ -100,7 +100,7 @@ FAULTS: dict[str, Planted] = {
     ),
     "an input that is not finite": Planted(
         spoilt(lambda x, label: (x / 0, label)), "batch contents", DATA, LOADING,
-        ("0 is not finite in 1 of 16", "cells/5.png"),
+        ("part 0 of the batch is not finite in 1 of 16", "cells/5.png"),
     ),
     "a label out of range": Planted(
         spoilt(too_many_classes, num_classes=4), "batch contents", DATA, SHAPE,

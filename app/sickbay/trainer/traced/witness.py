@@ -83,6 +83,12 @@ def records(*, hurried: bool = False) -> list[dict[str, Any]]:
     return [_waiting.pop(ref)[1] for ref in due]
 
 
+def forget() -> None:
+    """Let go of what workers have left so far: it happened before the run that begins now."""
+    _fetch()
+    _waiting.clear()
+
+
 def _fetch(*, hurried: bool = False) -> None:
     for board in list(boards):
         for record in board.told(hurried=hurried):

@@ -7,6 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from sickbay.contract.event import FailureKind
+from sickbay.trainer import once
+from sickbay.trainer.inputs import Found as Checked
+from sickbay.trainer.inputs import untold
 from sickbay.trainer.watch.anomaly import Anomaly, new_ref
 from sickbay.trainer.watch.record import Numbers, Record, Unsound
 from sickbay.trainer.watch.rules import Found, Rule, Thresholds
@@ -44,16 +47,20 @@ class Judge:
     def judge(self, record: Record, numbers: Numbers) -> Iterator[Anomaly]:
         """Yield what is wrong with a step: its inputs, then its loss, then its gradient.
 
-        A gradient that follows from the same step's loss comes with the loss's anomaly.
+        What follows from something before it comes with that: a loss that is not finite with the
+        input that is not, a gradient with the loss.
         """
-        for unsound in record.inputs:
-            yield from _input(record, unsound)
         loss, norm = numbers.loss, numbers.norm
+        causes = _causes(record, numbers)
         of_loss = [] if loss is None else list(self._judge_loss(record, numbers, loss))
-        yield from of_loss
+        of_norm: list[Anomaly] = []
         if norm is not None and math.isfinite(loss or 0.0):
             of_norm = list(self._judge_norm(record, numbers, norm))
-            yield from () if of_loss and math.isfinite(norm) else of_norm
+        yield from causes
+        if not causes or math.isfinite(loss or 0.0):
+            yield from of_loss
+        if not (of_loss if math.isfinite(norm or 0.0) else causes):
+            yield from of_norm
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint needs."""
@@ -114,6 +121,23 @@ def _worth_telling(streak: int) -> bool:
     return streak <= _ALL_TOLD or streak & (streak - 1) == 0
 
 
+def _causes(record: Record, numbers: Numbers) -> list[Anomaly]:
+    """Return what is not finite in the batch, as the watch was shown it, or the checks saw it."""
+    own = [one for unsound in record.inputs for one in _input(record, unsound)]
+    sound = all(math.isfinite(number or 0.0) for number in (numbers.loss, numbers.norm))
+    seen = [] if own or sound else untold(record.step)
+    told = own + [_seen(record, one) for one in seen]
+    return [
+        replace(
+            one,
+            previous_samples=record.previous_samples,
+            previous_step=record.previous_step,
+            detail={**one.detail, **_measured(record, numbers)},
+        )
+        for one in told
+    ]
+
+
 def _input(record: Record, unsound: Unsound) -> Iterator[Anomaly]:
     rows = unsound.rows()
     if not rows:
@@ -126,6 +150,19 @@ def _input(record: Record, unsound: Unsound) -> Iterator[Anomaly]:
         rule=_FINITE_RULE,
         samples=record.named(unsound, rows),
         detail={"tensor": unsound.place, "samples not finite": len(rows), "first": rows[0]},
+    )
+
+
+def _seen(record: Record, found: Checked) -> Anomaly:
+    """Return what the checks of batches found as an anomaly; they do not tell it then."""
+    return Anomaly(
+        ref=once.ref_of("watch", found.kind, record.step, found.samples, new_ref()),
+        kind=found.kind,
+        step=record.step,
+        value=math.nan,
+        rule=_FINITE_RULE,
+        samples=found.samples,
+        detail=found.detail,
     )
 
 
