@@ -11,6 +11,7 @@ from sickbay.cli.policy_options import (
     BoxToleranceOption,
     ClassesOption,
     ExpectShapeOption,
+    IgnoreLabelOption,
     MaxTokensOption,
     NumClassesOption,
     PolicyOption,
@@ -91,6 +92,7 @@ def scan(  # noqa: PLR0917 (options of a command line)
     tokenizer: TokenizerOption = None,
     expect_shape: ExpectShapeOption = None,
     box_tolerance: BoxToleranceOption = None,
+    ignore_label: IgnoreLabelOption = None,
     path_column: PathColumnOption = None,
     label_column: LabelColumnOption = None,
     text_column: TextColumnOption = None,
@@ -100,7 +102,14 @@ def scan(  # noqa: PLR0917 (options of a command line)
     """Scan a data set and hold what would break or poison a training run."""
     here, root = _place(root)
     wanted = PolicyOptions(
-        policy, num_classes, classes, max_tokens, tokenizer, expect_shape, box_tolerance
+        policy,
+        num_classes,
+        classes,
+        max_tokens,
+        tokenizer,
+        expect_shape,
+        box_tolerance,
+        ignore_label,
     )
     options = RunOptions(
         workers, depth, cpu_seconds, memory, executor, cache, no_cache, verify_hashes

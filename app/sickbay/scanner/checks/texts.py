@@ -145,12 +145,13 @@ def _is_plain(field: Field) -> bool:
     return plain and (not field.main or (bool(text) and not text.isspace()))
 
 
-def bad_encoding(data: bytes, start: int = 0) -> Finding | None:
+def bad_encoding(data: bytes, start: int = 0, *, guess: bool = True) -> Finding | None:
     """Bytes that are not UTF-8, with the offset of the first and an encoding that would fit.
 
     Args:
         data: the bytes.
         start: their offset in the file.
+        guess: whether to look for an encoding that fits, which takes a millisecond.
     """
     try:
         data.decode("utf-8")
@@ -158,7 +159,7 @@ def bad_encoding(data: bytes, start: int = 0) -> Finding | None:
         at, byte = error.start, data[error.start]
     else:
         return None
-    guessed = _guessed(data)
+    guessed = _guessed(data) if guess else None
     hint = f"; it may be {guessed}" if guessed else ""
     message = f"Byte {byte:02X} at offset {start + at:,} is not UTF-8{hint}."
     text = data[max(0, at - 300) : at + 900].decode("utf-8", errors="surrogateescape")

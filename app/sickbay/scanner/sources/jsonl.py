@@ -12,9 +12,10 @@ from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 from sickbay.scanner.checks.chats import KEYS
+from sickbay.scanner.checks.texts import Field
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.rows import LongRow, Row
-from sickbay.scanner.sources import json_line, labels, table_rows
+from sickbay.scanner.sources import json_line, labels, row_texts, table_rows
 from sickbay.scanner.sources.columns import Column, roles
 from sickbay.scanner.sources.csv_dialect import WIDE
 from sickbay.scanner.sources.folders import SPLITS
@@ -67,6 +68,7 @@ class JsonLines:
         self._label: str | None = None
         self._split: str | None = None
         self._fields: list[tuple[str, int, bool]] = []
+        self._needed: list[str] = []
         self._whole = False
         self._chats = False
         self._look()
@@ -135,6 +137,7 @@ class JsonLines:
             if self._label is not None and isinstance(value, dict):
                 self._labels.note(labels.of_json(value.get(self._label)))
         self._schema.settle({self._label}, {self._path} if self._chats else ())
+        self._needed = [name for name, _, _ in self._fields if self._schema.is_mostly(name, str)]
         for message in self._schema.divided():
             self._note("annotation.schema-mismatch", message, severity=Severity.WARN)
 
@@ -170,6 +173,7 @@ class JsonLines:
     ) -> TableRow:
         findings, label = [self._schema.check(value)], ""
         known = value if isinstance(value, dict) else {}
+        findings += self._texts(known, text, line.at) if findings == [None] else []
         if self._label is not None and known:
             read = labels.of_json(known.get(self._label))
             label = shown(read.text)
@@ -179,6 +183,17 @@ class JsonLines:
         path = None if self._path is None else _path(known.get(self._path))
         placed = [_at(one, text, line) for one in findings if one is not None]
         return TableRow(line.number, given, path, label, split, placed)
+
+    def _texts(self, known: dict[str, Any], text: str, at: int) -> list[Finding | None]:
+        """Check the texts that a line lacks, and those of a line whose picture is the sample."""
+        lacking = row_texts.lacking(known, self._fields, self._needed)
+        if lacking is not None or not self.names_pictures:
+            return [lacking]
+        named = [(name, number) for name, number, _ in self._fields]
+        kept = row_texts.captions(named, self._label)
+        given = [(name, known.get(name)) for name, _ in kept]
+        fields = [Field(name, value) for name, value in given if isinstance(value, str)]
+        return list(row_texts.of_listed(text, at, fields))
 
     def _unread(self, line: Line) -> list[Finding]:
         """Of a line that is a sample its child says that it is too long."""

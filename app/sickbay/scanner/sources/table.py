@@ -3,16 +3,18 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 
 from sickbay.contract.errors import BadInput, SickbayError
 from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
+from sickbay.scanner.checks.texts import Field
 from sickbay.scanner.csv_cells import Dialect
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.rows import LongRow, Row
-from sickbay.scanner.sources import csv_dialect, labels, lines, table_rows
+from sickbay.scanner.sources import csv_dialect, labels, lines, row_texts, table_rows
 from sickbay.scanner.sources.columns import Column, Roles, roles
 from sickbay.scanner.sources.csv_rows import CsvRow, CsvRows
 from sickbay.scanner.sources.folders import SPLITS
@@ -128,6 +130,9 @@ class CsvTable:
         if first.fault or first.line.sha256:
             why = first.fault or "is too long to be read"
             self._note("annotation.malformed", f"The header {why}.", line=first.line.number)
+        undecoded = row_texts.undecoded(first.text, first.line.at)
+        if undecoded is not None:
+            self.notes.append(replace(undecoded, file=SamplePath(self.raw).text))
         twice = [name for name, count in Counter(first.cells).items() if count > 1 and name]
         if twice:
             message = f"The header has the column {excerpt(twice[0])[:80]!r} more than once."
@@ -174,7 +179,17 @@ class CsvTable:
         if at.split is not None:
             split = SPLITS.get(row.cells[at.split].strip().lower(), split)
         path = None if at.path is None else row.cells[at.path].strip()
+        findings += self._beside_picture(row)
         return TableRow(number, list(given), path, label, split, findings)
+
+    def _beside_picture(self, row: CsvRow) -> list[Finding]:
+        """Check the texts of a row whose picture is the sample: no child sees them."""
+        if not self.names_pictures:
+            return []
+        named = [(self._name(at), at) for at, _ in self._roles.texts]
+        kept = row_texts.captions(named, self._roles.label)
+        fields = [Field(name, row.cells[at]) for name, at in kept]
+        return [self._at(one, row) for one in row_texts.of_listed(row.text, row.line.at, fields)]
 
     def _unread(self, row: CsvRow) -> list[Finding]:
         """Of a row that is a sample its child says that it is too long."""
