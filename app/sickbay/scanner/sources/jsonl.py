@@ -13,11 +13,11 @@ from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 from sickbay.scanner.checks.chats import KEYS
 from sickbay.scanner.checks.texts import Field
+from sickbay.scanner.checks.wide import encoding_of
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.rows import LongRow, Row
 from sickbay.scanner.sources import json_line, labels, row_texts, table_rows
 from sickbay.scanner.sources.columns import Column, roles
-from sickbay.scanner.sources.csv_dialect import WIDE
 from sickbay.scanner.sources.folders import SPLITS
 from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.sources.json_line import Malformed
@@ -33,6 +33,7 @@ NAME = "jsonl"
 SUMMARY = "JSON lines: each line is a sample (text, chat), or names a picture (metadata.jsonl)"
 SUFFIXES = {".jsonl", ".ndjson"}
 _FORMAT = "JSONL"
+_HEAD = 4096  # bytes that show an encoding
 
 
 class JsonLines:
@@ -101,7 +102,7 @@ class JsonLines:
         """Look through the file: what is usual."""
         try:
             with self._tree.open(self.raw) as file:
-                if self._is_utf8(file.read(2)):
+                if self._is_utf8(file.read(_HEAD)):
                     file.seek(0)
                     self._look_at(_filled(lines(file)))
         except BadInput:
@@ -113,7 +114,7 @@ class JsonLines:
     def _is_utf8(self, start: bytes) -> bool:
         if not start:
             self._note("file.empty", "The file has no bytes.")
-        elif (encoding := WIDE.get(start)) is not None:
+        elif (encoding := encoding_of(start)) is not None:
             message = f"Byte {start[0]:02X} at offset 0 is not UTF-8; it may be {encoding}."
             self._note("text.bad-encoding", message, byte=0, encoding=encoding)
         else:
@@ -266,7 +267,7 @@ def _at(finding: Finding, text: str, line: Line) -> Finding:
 def _malformed(error: Malformed, text: str, line: Line) -> Finding:
     before = text[: error.at].encode("utf-8", errors="surrogateescape")
     return Finding.of(
-        "annotation.malformed",
+        error.code,
         "",
         f"The line {error.why}.",
         line=line.number,

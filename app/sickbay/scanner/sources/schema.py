@@ -3,8 +3,8 @@
 The rules: a key belongs to a file if at most one object in twenty lacks it (one, where there are
 fewer than twenty, of at least four). A value's type is that of more than three in four of the
 values of its key, or of all but one. ``null`` stands for no value and is right anywhere; whole
-numbers and others are one type. Keys that few objects have, and types that divide a key more evenly, are how the
-file is: the latter is said once, of the file.
+numbers and others are one type. Keys that few objects have, and types that divide a key more
+evenly, are how the file is: the latter is said once, of the file.
 """
 
 from collections import Counter

@@ -11,6 +11,7 @@ from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 from sickbay.scanner.checks.texts import Field
+from sickbay.scanner.checks.wide import encoding_of
 from sickbay.scanner.csv_cells import Dialect
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.rows import LongRow, Row
@@ -92,7 +93,7 @@ class CsvTable:
         if not head:
             self._note("file.empty", "The file has no bytes.")
             return False
-        if (encoding := csv_dialect.WIDE.get(head[:2])) is not None:
+        if (encoding := encoding_of(head)) is not None:
             message = f"Byte {head[0]:02X} at offset 0 is not UTF-8; it may be {encoding}."
             self._note("text.bad-encoding", message, byte=0, encoding=encoding)
             return False
