@@ -78,10 +78,10 @@ def test_pictures_that_a_list_does_not_name_by_file_are_scanned_not_its_rows(
     tmp_path: Path,
 ) -> None:
     files = {f"train/{number}.jpg": PICTURE for number in range(4)}
-    labels = b"id,breed\n" + b"".join(b"%d,beagle\n" % number for number in range(4))
+    labels = b"code,breed\n" + b"".join(b"x%d,beagle\n" % number for number in range(4))
     choice = chosen(filled(tmp_path, {**files, "labels.csv": labels}))
     assert (choice.name, choice.others) == ("imagefolder", ("csv",))
-    write(tmp_path, "labels.csv", labels.replace(b",", b".jpg,"))
+    write(tmp_path, "labels.csv", labels.replace(b"x", b"").replace(b",", b".jpg,"))
     assert chosen(tmp_path).name == "csv"
 
 

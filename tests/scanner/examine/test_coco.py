@@ -160,4 +160,4 @@ def test_a_finding_carries_its_box_for_the_page_to_draw(tmp_path: Path) -> None:
     ("caption", "told"), [("a cat", []), ("", ["text.empty"]), (" ", ["text.empty"])]
 )
 def test_a_caption_says_something(tmp_path: Path, caption: str, told: list[str]) -> None:
-    assert said_of(tmp_path, annotation(caption=caption)) == set(told)
+    assert said_of(tmp_path, annotation(caption=caption)) == {("annotation 1", one) for one in told}

@@ -20,6 +20,7 @@ from sickbay.scanner.sources.columns import Column, Roles, roles
 from sickbay.scanner.sources.csv_rows import CsvRow, CsvRows
 from sickbay.scanner.sources.folders import SPLITS
 from sickbay.scanner.sources.glimpse import Glimpse
+from sickbay.scanner.sources.ids import Ids
 from sickbay.scanner.sources.labels import Labels
 from sickbay.scanner.sources.listed import Listed
 from sickbay.scanner.sources.table_rows import TableRow, is_list, shown, split_of
@@ -41,11 +42,15 @@ class CsvTable:
     word = "row"
     shows_pictures = False
 
-    def __init__(self, tree: Tree, raw: bytes, policy: Policy, options: TableOptions) -> None:
+    def __init__(
+        self, tree: Tree, raw: bytes, policy: Policy, options: TableOptions, ids: Ids | None = None
+    ) -> None:
         self.raw = raw
         self.notes: list[Finding] = []
         self._tree = tree
         self._options = options
+        self._ids = ids or Ids(tree)
+        self._by_id = False
         self._labels = Labels(policy)
         self._dialect, self._width = Dialect(), 0
         self._names: list[str] | None = None
@@ -122,10 +127,17 @@ class CsvTable:
             Column(name, [row.cells[at] for row in some if len(row.cells) > at])
             for at, name in enumerate(self._names or [""] * self._width)
         ]
-        self._roles = roles(columns, self._options, SamplePath(self.raw).text)
+        where = SamplePath(self.raw).text
+        self._roles = roles(columns, self._options, where, self._id_column)
         self._count(
             chain(some if self._names is not None else [first, *some], read.rows(self._width))
         )
+
+    def _id_column(self, columns: Sequence[Column]) -> int | None:
+        """Find the column of ids of pictures, where none holds their paths."""
+        found = self._ids.column([column.values for column in columns])
+        self._by_id = found is not None
+        return found
 
     def _look_at_header(self, first: CsvRow) -> None:
         if first.fault or first.line.sha256:
@@ -180,6 +192,7 @@ class CsvTable:
         if at.split is not None:
             split = SPLITS.get(row.cells[at.split].strip().lower(), split)
         path = None if at.path is None else row.cells[at.path].strip()
+        path = self._ids.path(path) if self._by_id and path else path
         findings += self._beside_picture(row)
         return TableRow(number, list(given), path, label, split, findings)
 
@@ -232,8 +245,8 @@ def _cells(count: int) -> str:
 def read(tree: Tree, policy: Policy, options: TableOptions | None = None) -> Listed:
     """Read the tables below a root, and the pictures they name."""
     found = table_rows.find(tree, SUFFIXES)
-    chosen = options or TableOptions()
-    return Listed(tree, [CsvTable(tree, raw, policy, chosen) for raw in found])
+    chosen, ids = options or TableOptions(), Ids(tree)
+    return Listed(tree, [CsvTable(tree, raw, policy, chosen, ids) for raw in found])
 
 
 def recognise(glimpse: Glimpse) -> str | None:
