@@ -185,8 +185,9 @@ def _cut(kind: str, data: bytes) -> Fault | None:
 
 def _directory(data: bytes) -> int:
     """Return where a classic TIFF has its first directory; 0 for others."""
-    order = {b"II*\0": "little", b"MM\0*": "big"}.get(data[:4])
-    return 0 if order is None else int.from_bytes(data[4:8], order)
+    if data.startswith(b"II*\0"):
+        return int.from_bytes(data[4:8], "little")
+    return int.from_bytes(data[4:8], "big") if data.startswith(b"MM\0*") else 0
 
 
 def _tiff_variant(data: bytes) -> str | None:

@@ -2,8 +2,10 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from PIL import Image
 from tests.pictures import encoded, jpeg, write
@@ -186,7 +188,7 @@ def test_each_of_several_masks_is_checked(tmp_path: Path) -> None:
     assert kept == [("annotation.size-mismatch", "a_mask_1.png"), ("file.empty", "a_mask_2.png")]
 
 
-ARRAYS = {
+ARRAYS: dict[str, tuple[npt.NDArray[Any], list[str]]] = {
     "sound": (np.ones((48, 64), np.uint8), []),
     "one plane": (np.ones((1, 48, 64), np.int64), []),
     "true or false": (np.ones((48, 64), bool), []),

@@ -20,8 +20,9 @@ def pictures(root: Path, count: int = 4) -> None:
 def told(made: Recorded) -> dict[str, list[str]]:
     """Codes that block, by item."""
     found: dict[str, list[str]] = {}
-    records = [*made.samples.values(), *made.files.values()]
-    for finding in (one for record in records for one in record.findings):
+    every = [one for record in made.samples.values() for one in record.findings]
+    every += [one for record in made.files.values() for one in record.findings]
+    for finding in every:
         if finding.severity == "block":
             found.setdefault(finding.item or "", []).append(finding.code)
     return found
@@ -34,7 +35,9 @@ def test_a_class_whose_name_is_not_utf_8_is_a_finding_and_ends_no_scan(tmp_path:
     made = scanned(tmp_path, layout="csv")
     assert told(made) == {"row 1": ["text.bad-encoding"]}
     assert made.header_record is not None
-    assert all(map(to_line, (made.header_record, *made.samples.values(), made.totals)))
+    assert to_line(made.header_record)
+    assert to_line(made.totals)
+    assert all(to_line(record) for record in made.samples.values())
 
 
 def test_a_text_row_whose_class_is_not_utf_8_ends_no_scan(tmp_path: Path) -> None:
@@ -69,8 +72,13 @@ def lines(root: Path, *values: object) -> dict[str, list[str]]:
 def test_captions_in_metadata_are_checked_as_well(tmp_path: Path) -> None:
     pictures(tmp_path)
     names = [{"file_name": f"images/{number}.jpg"} for number in (1, 2, 3, 4)]
-    texts = [{"text": "a b"}, {"text": " "}, {"text": None}, {"text": "c d"}]
-    found = lines(tmp_path, *({**name, **text} for name, text in zip(names, texts, strict=True)))
+    texts: list[dict[str, str | None]] = [
+        {"text": "a b"},
+        {"text": " "},
+        {"text": None},
+        {"text": "c d"},
+    ]
+    found = lines(tmp_path, *({**text, **name} for name, text in zip(names, texts, strict=True)))
     assert found == {"line 2": ["text.empty"], "line 3": ["text.empty"]}
 
 

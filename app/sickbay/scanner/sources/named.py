@@ -93,8 +93,8 @@ class Names:
                 self._dropped = at
                 return Named(below, lies=True, moved=True)
         last = [at for at, part in enumerate(parts[:-1]) if part == _IMAGES]
-        at = max(last, default=None) if self._dropped is None else self._dropped
-        below = None if at is None else normal(b"/".join(parts[at:]))
+        begins = max(last, default=None) if self._dropped is None else self._dropped
+        below = None if begins is None else normal(b"/".join(parts[begins:]))
         return None if below is None else Named(below, moved=True)
 
     def _places(self, beside: bytes, folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
