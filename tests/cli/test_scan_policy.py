@@ -139,9 +139,10 @@ def test_an_ignored_label_is_an_option(tmp_path: Path) -> None:
     mask.putpixel((3, 3), 255)
     write(tmp_path, "root/masks/a.png", encoded(mask, "PNG"))
     held = []
-    for number, options in enumerate(([], ["--ignore-label", "255"])):
+    choices: tuple[list[str], ...] = ([], ["--ignore-label", "255"])
+    for number, options in enumerate(choices):
         out = tmp_path / f"{number}.ndjson"
-        given = [*options, "--num-classes", "2", "--layout", "masks", "--out", out]
+        given = [*options, "--num-classes", "2", "--layout", "masks", "--out", str(out)]
         ran = run("scan", tmp_path / "root", "--dataset", "pets", *given)
         assert ran.code == 0, ran.err
         held.append("held 1" in ran.out)

@@ -7,7 +7,7 @@ from itertools import islice
 
 from sickbay.contract.paths import SamplePath
 from sickbay.scanner.formats import PICTURE_SUFFIXES
-from sickbay.scanner.sources import csv_dialect, imagefolder, jsonl, table
+from sickbay.scanner.sources import coco, csv_dialect, imagefolder, jsonl, table
 from sickbay.scanner.sources.csv_rows import CsvRows
 from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.sources.ids import Ids
@@ -45,6 +45,8 @@ def choose(tree: Tree) -> Choice:
     glimpse = Glimpse(tree)
     fits = {name: why for name in ORDER if (why := LAYOUTS[name].recognise(glimpse)) is not None}
     others = [name for name in fits if name != imagefolder.NAME]
+    if not others and (broken := coco.recognise_broken(glimpse)) is not None:
+        return Choice(coco.NAME, broken)
     if not others:
         none = _NONE if glimpse.names() else ""
         return Choice(imagefolder.NAME, fits.get(imagefolder.NAME, none))
