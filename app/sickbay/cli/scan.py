@@ -101,16 +101,8 @@ def scan(  # noqa: PLR0917 (options of a command line)
 ) -> None:
     """Scan a data set and hold what would break or poison a training run."""
     here, root = _place(root)
-    wanted = PolicyOptions(
-        policy,
-        num_classes,
-        classes,
-        max_tokens,
-        tokenizer,
-        expect_shape,
-        box_tolerance,
-        ignore_label,
-    )
+    limits = (max_tokens, tokenizer, expect_shape, box_tolerance, ignore_label)
+    wanted = PolicyOptions(policy, num_classes, classes, *limits)
     options = RunOptions(
         workers, depth, cpu_seconds, memory, executor, cache, no_cache, verify_hashes
     )
