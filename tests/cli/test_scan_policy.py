@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from tests.commands import run
-from tests.pictures import jpeg
+from tests.pictures import encoded, jpeg, write
 from tests.serving import serving
 
 from sickbay.contract.policy import Policy
@@ -130,3 +131,19 @@ def test_what_no_policy_can_be_is_one_sentence_before_any_file_is_read(
     ran = run("scan", root, "--dataset", "pets", "--out", out, *options)
     assert (ran.code, out.exists()) == (2, False)
     assert words in ran.sentence
+
+
+def test_an_ignored_label_is_an_option(tmp_path: Path) -> None:
+    write(tmp_path, "root/images/a.jpg", jpeg(0, (64, 48)))
+    mask = Image.new("L", (64, 48), 1)
+    mask.putpixel((3, 3), 255)
+    write(tmp_path, "root/masks/a.png", encoded(mask, "PNG"))
+    held = []
+    choices: tuple[list[str], ...] = ([], ["--ignore-label", "255"])
+    for number, options in enumerate(choices):
+        out = tmp_path / f"{number}.ndjson"
+        given = [*options, "--num-classes", "2", "--layout", "masks", "--out", str(out)]
+        ran = run("scan", tmp_path / "root", "--dataset", "pets", *given)
+        assert ran.code == 0, ran.err
+        held.append("held 1" in ran.out)
+    assert held == [True, False]

@@ -109,3 +109,12 @@ def test_beside_others_only_arrays_of_as_many_axes_are_meant() -> None:
     data = npz(picture=np.ones((4, 7)), label=np.array(1))
     (finding,) = examined(data, "a.npz", setup).findings
     assert (finding.code, finding.item) == ("array.wrong-shape", "picture")
+
+
+@pytest.mark.parametrize("names", [[], ["readme.txt"]])
+def test_an_archive_without_an_array_cannot_be_trained_on(names: list[str]) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, b"some words")
+    assert said(buffer.getvalue(), "a.npz") == ["array.unloadable"]

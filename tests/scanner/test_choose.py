@@ -78,10 +78,10 @@ def test_pictures_that_a_list_does_not_name_by_file_are_scanned_not_its_rows(
     tmp_path: Path,
 ) -> None:
     files = {f"train/{number}.jpg": PICTURE for number in range(4)}
-    labels = b"id,breed\n" + b"".join(b"%d,beagle\n" % number for number in range(4))
+    labels = b"code,breed\n" + b"".join(b"x%d,beagle\n" % number for number in range(4))
     choice = chosen(filled(tmp_path, {**files, "labels.csv": labels}))
     assert (choice.name, choice.others) == ("imagefolder", ("csv",))
-    write(tmp_path, "labels.csv", labels.replace(b",", b".jpg,"))
+    write(tmp_path, "labels.csv", labels.replace(b"x", b"").replace(b",", b".jpg,"))
     assert chosen(tmp_path).name == "csv"
 
 
@@ -158,3 +158,39 @@ def test_the_command_line_says_the_layout_its_reason_and_how_to_choose(tmp_path:
     )
     ran = run("scan", root, "--dataset", "pets", "--out", out, "--layout", "imagefolder")
     assert (ran.code, "Layout" in ran.err) == (0, False)
+
+
+BROKEN = {
+    "empty": b"",
+    "blank": b" \n",
+    "as Python writes it": b"{'images': [], 'annotations': []}",
+    "two bytes a character": '{"images": [], "annotations": []}'.encode("utf-16-le"),
+    "a page of HTML": b"<html>not found</html>",
+    "a pointer": b"version https://git-lfs.github.com/spec/v1\n",
+    "zeros": b"\0" * 64,
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("name", ["annotations.json", "annotations/instances_train.json"])
+def test_annotations_that_cannot_be_read_are_not_passed_over(
+    tmp_path: Path, kind: str, name: str
+) -> None:
+    root = filled(tmp_path, {"images/a.jpg": PICTURE, name: BROKEN[kind]})
+    assert chosen(root).name == "coco"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"annotations.json": b'[{"a": 1}]', "images/a.jpg": PICTURE},
+        {"annotations.json": b'{"a.jpg": {"regions": []}}', "images/a.jpg": PICTURE},
+        {"package.json": b"", "images/a.jpg": PICTURE},
+        {"annotations.json": b"", "images/a.jpg": PICTURE, "labels/a.txt": b"0 0.5 0.5 0.2 0.2\n"},
+        {"annotations.json": b""},
+    ],
+)
+def test_other_json_is_not_taken_for_broken_annotations(
+    tmp_path: Path, files: dict[str, bytes]
+) -> None:
+    assert chosen(filled(tmp_path, files)).name != "coco"

@@ -188,3 +188,18 @@ def test_a_gif_frame_without_pixels_may_end_early() -> None:
 
 def test_an_empty_file_is_held() -> None:
     assert said(b"") == ["file.empty"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "suffix", "options"),
+    [
+        ("WEBP", ".webp", {}),
+        ("WEBP", ".webp", {"lossless": True}),
+        ("TIFF", ".tif", {"compression": "tiff_lzw"}),
+    ],
+)
+def test_what_no_decoder_opens_because_it_is_cut_is_truncated(
+    kind: str, suffix: str, options: dict[str, object]
+) -> None:
+    data = encoded(picture(1), kind, **options)
+    assert "image.truncated" in said(data[: len(data) * 2 // 3], suffix)

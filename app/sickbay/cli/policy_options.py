@@ -37,6 +37,9 @@ TokenizerOption = Annotated[
 ExpectShapeOption = Annotated[
     str | None, typer.Option(help="Shape of the arrays, as 3,224,224; * is any length.")
 ]
+IgnoreLabelOption = Annotated[
+    int | None, typer.Option(help="Value of masks that means nothing, often 255.")
+]
 BoxToleranceOption = Annotated[
     float | None, typer.Option(help="Pixels by which a box may stand out of its picture.")
 ]
@@ -53,6 +56,7 @@ class PolicyOptions:
     tokenizer: Path | None = None
     expect_shape: str | None = None
     box_tolerance: float | None = None
+    ignore_label: int | None = None
 
 
 def chosen(options: PolicyOptions, stored: Policy) -> Policy:
@@ -110,6 +114,7 @@ def _given(options: PolicyOptions) -> Mapping[str, Any]:
         "tokenizer": None if options.tokenizer is None else _sha256(options.tokenizer),
         "expect_shape": None if options.expect_shape is None else _shape(options.expect_shape),
         "box_tolerance": options.box_tolerance,
+        "ignore_label": options.ignore_label,
     }
     return {name: value for name, value in given.items() if value is not None}
 

@@ -19,6 +19,7 @@ from sickbay.cli.policy_options import (
     BoxToleranceOption,
     ClassesOption,
     ExpectShapeOption,
+    IgnoreLabelOption,
     MaxTokensOption,
     NumClassesOption,
     PolicyOption,
@@ -99,6 +100,7 @@ def scan(  # noqa: PLR0917 (options of a command line)
     tokenizer: TokenizerOption = None,
     expect_shape: ExpectShapeOption = None,
     box_tolerance: BoxToleranceOption = None,
+    ignore_label: IgnoreLabelOption = None,
     path_column: PathColumnOption = None,
     label_column: LabelColumnOption = None,
     text_column: TextColumnOption = None,
@@ -110,9 +112,8 @@ def scan(  # noqa: PLR0917 (options of a command line)
 ) -> None:
     """Scan a data set and hold what would break or poison a training run."""
     here, root = _place(root)
-    wanted = PolicyOptions(
-        policy, num_classes, classes, max_tokens, tokenizer, expect_shape, box_tolerance
-    )
+    limits = (max_tokens, tokenizer, expect_shape, box_tolerance, ignore_label)
+    wanted = PolicyOptions(policy, num_classes, classes, *limits)
     options = RunOptions(
         workers, depth, cpu_seconds, memory, executor, cache, no_cache, verify_hashes
     )

@@ -170,6 +170,8 @@ def explained(error: Exception, step: str, kind: str, data: bytes) -> Fault:
         return _unidentified(kind, data)
     if any(word in words for word in _ENDS):
         return Fault("image.truncated", f"The {kind} data end early: {words}.")
+    if (cut := _cut(kind, data)) is not None:
+        return cut
     verb = "opened" if step == "open" else "decoded"
     return Fault("image.undecodable", f"It begins like {kind}, but cannot be {verb}: {words}.")
 
@@ -181,7 +183,23 @@ def _unidentified(kind: str, data: bytes) -> Fault:
     if kind == "AVIF":
         lacking = Fault("image.unsupported", "An AVIF variant that no decoder here reads.")
         return iso.fault_of(data, kind) or lacking
-    return Fault("image.undecodable", f"It begins like {kind}, but no decoder opens it.")
+    unknown = Fault("image.undecodable", f"It begins like {kind}, but no decoder opens it.")
+    return _cut(kind, data) or unknown
+
+
+def _cut(kind: str, data: bytes) -> Fault | None:
+    """Say of what no decoder opens that it ends before its container says it does."""
+    if kind == "TIFF" and _directory(data) >= len(data):
+        return Fault("image.truncated", "The TIFF ends before the directory of its first page.")
+    structure = _STRUCTURES.get(kind)
+    return None if structure is None else structure(data)
+
+
+def _directory(data: bytes) -> int:
+    """Return where a classic TIFF has its first directory; 0 for others."""
+    if data.startswith(b"II*\0"):
+        return int.from_bytes(data[4:8], "little")
+    return int.from_bytes(data[4:8], "big") if data.startswith(b"MM\0*") else 0
 
 
 def _tiff_variant(data: bytes) -> str | None:

@@ -70,6 +70,11 @@ class Task:
     given: Any = None
     held: bool = False
 
+    @property
+    def also(self) -> tuple[bytes, ...]:
+        """Raw paths of more files of its own: the other masks of a picture."""
+        return also(self.given) if self.kind == "mask" else ()
+
     def to_json(self) -> list[Any]:
         """Return it as JSON can carry it."""
         side = None if self.side is None else self.side.decode("latin-1")
@@ -86,3 +91,8 @@ class Task:
             given,
             held,
         )
+
+
+def also(given: Any) -> tuple[bytes, ...]:
+    """Return the raw paths that ``given`` names of a picture with several masks."""
+    return tuple(name.encode("latin-1") for name in (given or {}).get("masks", ()))

@@ -76,4 +76,5 @@ class Given:
 
 def needed(tasks: Sequence[Task]) -> list[bytes]:
     """Return the files that tasks need, each once."""
-    return list(dict.fromkeys(raw for task in tasks for raw in (task.raw, task.side) if raw))
+    wanted = (raw for task in tasks for raw in (task.raw, task.side, *task.also) if raw)
+    return list(dict.fromkeys(wanted))

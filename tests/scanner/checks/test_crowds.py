@@ -73,7 +73,10 @@ def test_both_ways_of_writing_a_sound_mask_are_silent() -> None:
         ({"size": [0, 160], "counts": []}, "The mask's size is not a height and a width."),
         ({"size": [True, 160], "counts": []}, "The mask's size is not a height and a width."),
         ({"size": ["120", 160], "counts": []}, "The mask's size is not a height and a width."),
-        ({"size": [160, 120], "counts": [19200]}, "The mask is 120 x 160, the picture 160 x 120."),
+        (
+            {"size": [160, 120], "counts": [0, 19200]},
+            "The mask is 120 x 160, the picture 160 x 120.",
+        ),
         (
             {"size": [120, 160], "counts": [0, 4800]},
             "The mask's counts make 4,800 pixels, its size 19,200.",
@@ -85,6 +88,10 @@ def test_both_ways_of_writing_a_sound_mask_are_silent() -> None:
         (
             {"size": [120, 160], "counts": [True, 19199]},
             "The mask's counts are not all whole numbers from 0.",
+        ),
+        (
+            {"size": [120, 160], "counts": [19200]},
+            "The mask has no pixel: whatever is drawn from it is empty.",
         ),
         ({"size": [120, 160]}, "The mask has no counts, neither a list nor text."),
         (

@@ -154,3 +154,10 @@ def test_a_finding_carries_its_box_for_the_page_to_draw(tmp_path: Path) -> None:
     found = scan_coco(coco_set(tmp_path, annotation(bbox=[140, 20, 30.123, 40])))
     (finding,) = findings_of_files(found)
     assert finding.detail["box"] == [140, 20, 30.12, 40]
+
+
+@pytest.mark.parametrize(
+    ("caption", "told"), [("a cat", []), ("", ["text.empty"]), (" ", ["text.empty"])]
+)
+def test_a_caption_says_something(tmp_path: Path, caption: str, told: list[str]) -> None:
+    assert said_of(tmp_path, annotation(caption=caption)) == {("annotation 1", one) for one in told}

@@ -204,3 +204,7 @@ def test_a_scan_holds_the_picture_for_its_mask(tmp_path: Path) -> None:
     made = scanned(tmp_path, layout="masks", setup=TWO)
     assert holding(made) == {"images/a.jpg": ["label.out-of-range"]}
     assert "images/a.jpg" in made.thumbnails
+
+
+def test_a_small_photograph_is_no_mask_either() -> None:
+    assert "annotation.bad-mask" in read(picture(3)).all_codes

@@ -216,3 +216,30 @@ def test_boxes_within_the_picture_are_sound(
 @given(st.binary(max_size=200))
 def test_no_bytes_raise(data: bytes) -> None:
     read(data)
+
+
+SEEN = "0 0.5 0.5 0.2 0.2 0.5 0.5 2 0.4 0.4 1 0 0 0"
+
+
+@pytest.mark.parametrize(
+    "text", [SEEN, f"{SEEN} 0.5 0.6 0\n{SEEN} 0.6 0.6 2\n", SEEN + "\n\n" + SEEN[:-1] + "1"]
+)
+def test_keypoints_are_known_by_their_visibility_without_a_description(text: str) -> None:
+    assert read(text).all_codes == []
+
+
+def test_keypoints_without_a_description_are_checked() -> None:
+    assert read(SEEN.replace("0.4 0.4 1", "1.9 0.4 1")).codes("line 1") == ["box.outside"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "0 0.1 0.1 1 0.1 1 1 0.1 1 0 1",  # a polygon along the edges
+        "0 0.5 0.5 0.2 0.2 0.9 0.5 0.4",
+        "0 0.5 0.5 0.2 0.2 0.5",
+    ],
+)
+def test_other_rows_are_not_taken_for_keypoints(row: str) -> None:
+    wrong = [] if len(row.split()) % 2 else ["label.malformed"]
+    assert read(row).codes("line 1") == wrong

@@ -59,7 +59,6 @@ def test_each_line_is_a_sample_known_by_its_physical_line(tmp_path: Path) -> Non
         (b'{"text": "a", "title": ', "expecting value"),
         (b'{"text": "a", "title": NaN}', "NaN"),
         (b'{"text": "a", "text": "b", "title": "c"}', "twice"),
-        (b'{"text": "\\ud800", "title": "c"}', "surrogate"),
         (b'{"text": ' + b"[" * 70 + b"]" * 70 + b', "title": "c"}', "64 levels"),
         (b"[" * 100_000, "64 levels"),
         (b'{"text": "a", "title": ' + b"9" * 5000 + b"}", "digits"),
@@ -299,3 +298,8 @@ def test_a_key_that_is_not_there_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "data.jsonl", json.dumps(ROW).encode())
     with pytest.raises(BadInput, match="no column 'klass'; it has: 'text', 'title'"):
         jsonl.read(LocalTree(tmp_path), Policy(), TableOptions(label="klass"))
+
+
+def test_half_of_a_surrogate_pair_is_text_that_cannot_be_encoded(tmp_path: Path) -> None:
+    line = b'{"text": "\\ud800", "title": "c"}'
+    assert lines_of([ROW, ROW, line, ROW, ROW], tmp_path) == {"line 3": ["text.bad-encoding"]}

@@ -1,12 +1,18 @@
 """Pictures with masks: which file is the mask of which."""
 
+import io
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
-from tests.pictures import jpeg, write
-from tests.scanner.recorded import codes
+from PIL import Image
+from tests.pictures import encoded, jpeg, write
+from tests.scanner.recorded import codes, scanned
 
 from sickbay.contract.policy import Policy
+from sickbay.scanner import Setup
 from sickbay.scanner.sources import Found, Item, Noted, Skipped, masks
 from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.trees.local import LocalTree
@@ -121,3 +127,96 @@ def test_pictures_of_a_test_need_no_mask(tmp_path: Path) -> None:
     item = items["test/b.png"]
     assert isinstance(item, Found)
     assert (item.split, item.findings) == ("test", ())
+
+
+CHALLENGES = [
+    ("ISIC2018_Task1-2_Training_Input", "ISIC2018_Task1_Training_GroundTruth"),
+    ("ISIC-2017_Validation_Data", "ISIC-2017_Validation_Part1_GroundTruth"),
+    ("deep/ISBI2016_ISIC_Part1_Test_Data", "deep/ISBI2016_ISIC_Part1_Test_GroundTruth"),
+]
+
+
+@pytest.mark.parametrize(("inputs", "truths"), CHALLENGES)
+def test_folders_of_a_challenge_belong_together_by_their_split(
+    tmp_path: Path, inputs: str, truths: str
+) -> None:
+    pictures = [f"{inputs}/ISIC_{number}.jpg" for number in (1, 2)]
+    made = [f"{truths}/ISIC_{number}_segmentation.png" for number in (1, 2)]
+    other = truths.replace("Training", "Other").replace("Validation", "Training")
+    laid(tmp_path, *pictures, *made, f"{inputs}/ISIC_1_superpixels.png")
+    (tmp_path / other).mkdir(exist_ok=True)
+    items = walked(tmp_path)
+    sides = {raw: item.side for raw, item in items.items() if isinstance(item, Found)}
+    assert sides == {one: two.encode() for one, two in zip(pictures, made, strict=True)}
+    assert masks.recognise(Glimpse(LocalTree(tmp_path))) is not None
+
+
+def test_a_truth_without_its_picture_is_an_orphan(tmp_path: Path) -> None:
+    laid(tmp_path, "X_Input/a.jpg", "X_GroundTruth/a.png", "X_GroundTruth/b.png")
+    assert isinstance(walked(tmp_path)["X_GroundTruth/b.png"], Noted)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a_mask.png", "a_mask_1.png", "a_mask_2.png"],
+        ["a_mask_0.png", "a_mask_1.png"],
+        ["a_mask_1.png", "a_mask_2.png"],
+        ["a_mask.png", "a_mask1.png"],
+    ],
+)
+def test_a_picture_may_have_several_masks(tmp_path: Path, names: list[str]) -> None:
+    items = walked(laid(tmp_path, "a.png", *names))
+    assert list(items) == ["a.png"]
+    item = items["a.png"]
+    assert isinstance(item, Found)
+    assert item.side == names[0].encode()
+    assert item.given == {"masks": names[1:]}
+
+
+def test_each_of_several_masks_is_checked(tmp_path: Path) -> None:
+    write(tmp_path, "a.jpg", PICTURE)
+    for name, size in (
+        ("a_mask.png", (64, 48)),
+        ("a_mask_1.png", (30, 30)),
+        ("a_mask_2.png", None),
+    ):
+        flat = Image.new("L", size or (64, 48), 1)
+        write(tmp_path, name, encoded(flat, "PNG") if size else b"")
+    found = scanned(tmp_path, layout="masks").samples["a.jpg"].findings
+    kept = [(one.code, one.file) for one in found if one.severity == "block"]
+    assert kept == [("annotation.size-mismatch", "a_mask_1.png"), ("file.empty", "a_mask_2.png")]
+
+
+ARRAYS: dict[str, tuple[npt.NDArray[Any], list[str]]] = {
+    "sound": (np.ones((48, 64), np.uint8), []),
+    "one plane": (np.ones((1, 48, 64), np.int64), []),
+    "true or false": (np.ones((48, 64), bool), []),
+    "whole fractions": (np.ones((48, 64), np.float32), []),
+    "planes": (np.ones((3, 48, 64), np.float32), []),
+    "size": (np.ones((64, 48), np.uint8), ["annotation.size-mismatch"]),
+    "range": (np.full((48, 64), 7, np.uint8), ["label.out-of-range"]),
+    "nan": (np.full((48, 64), np.nan), ["array.not-finite"]),
+    "objects": (np.array([None]), ["array.unloadable"]),
+}
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_a_mask_may_be_an_array(tmp_path: Path, kind: str) -> None:
+    values, told = ARRAYS[kind]
+    buffer = io.BytesIO()
+    np.save(buffer, values)
+    write(tmp_path, "images/a.jpg", PICTURE)
+    write(tmp_path, "masks/a.npy", buffer.getvalue())
+    assert masks.recognise(Glimpse(LocalTree(tmp_path))) is not None
+    setup = Setup(policy=Policy(num_classes=3))
+    found = scanned(tmp_path, layout="masks", setup=setup).samples["images/a.jpg"].findings
+    assert [one.code for one in found if one.severity == "block"] == told
+    assert {one.file for one in found if one.severity == "block"} <= {"masks/a.npy"}
+
+
+def test_an_array_without_a_picture_is_an_orphan_and_others_are_no_part(tmp_path: Path) -> None:
+    laid(tmp_path, "images/a.jpg", "masks/a.npy", "masks/b.npy", "images/features.npy")
+    items = walked(tmp_path)
+    assert isinstance(items["masks/b.npy"], Noted)
+    assert isinstance(items["images/features.npy"], Skipped)

@@ -319,3 +319,32 @@ def test_classes_of_many_thousand_digits_or_other_kinds_have_a_name(tmp_path: Pa
 
 def test_classes_without_names_are_counted(tmp_path: Path) -> None:
     assert classes(laid(tmp_path, {"data.yaml": b"nc: 3\n"})) == ("0", "1", "2")
+
+
+@pytest.mark.parametrize(
+    ("start", "slash"),
+    [
+        ("/home/anna/set/", "/"),
+        ("C:\\Users\\anna\\set\\", "\\"),
+        ("", "\\"),
+        (".\\", "\\"),
+        ("D:/set/", "/"),
+    ],
+)
+def test_a_list_of_another_machine_is_one_finding_and_its_pictures_are_found(
+    tmp_path: Path, start: str, slash: str
+) -> None:
+    names = [f"images/train/{number}.jpg" for number in range(5)]
+    listed = "".join(f"{start}{name.replace('/', slash)}\n" for name in names)
+    laid(tmp_path, {**dict.fromkeys(names, PICTURE), "train.txt": listed})
+    assert splits(tmp_path) == dict.fromkeys(names, "train")
+    assert noted(tmp_path) == {"train.txt": ["file.unsafe-path"]}
+
+
+def test_a_picture_missing_from_such_a_list_is_told_where_it_should_be(tmp_path: Path) -> None:
+    laid(tmp_path, {"train/images/a.jpg": PICTURE, "train/labels/a.txt": ROW})
+    write(tmp_path, "train.txt", b"/x/train/images/a.jpg\n/x/train/images/gone.jpg\n")
+    made = scanned(tmp_path, layout="yolo")
+    (finding,) = made.samples["train/images/gone.jpg"].findings
+    assert (finding.code, finding.item) == ("file.missing", "line 2")
+    assert not made.samples["train/images/a.jpg"].held

@@ -16,7 +16,7 @@ from sickbay.scanner.cache.kept import NOTHING, SAMPLE, Kept, kept
 from sickbay.scanner.cache.versions import setup_digest
 from sickbay.scanner.evidence import Examined
 from sickbay.scanner.sources import Found
-from sickbay.scanner.task import Setup
+from sickbay.scanner.task import Setup, also
 from sickbay.scanner.trees import Key, Tree
 
 SETTLED = 2_000_000_000
@@ -112,10 +112,11 @@ class Earlier:
             return None
         if sample.side is None:
             return [key]
-        beside = tree.key(sample.side)
-        if beside is not None and not tree.settled(beside, self.since):
+        more = also(sample.given) if sample.kind == "mask" else ()
+        beside = [tree.key(raw) for raw in (sample.side, *more)]
+        if not all(one is None or tree.settled(one, self.since) for one in beside):
             return None
-        return [key, beside]
+        return [key, *beside]
 
     def find(
         self, raw: bytes, kind: str, keys: Sequence[Key | None] | None, task: bytes

@@ -8,7 +8,7 @@ from importlib import metadata
 
 from sickbay.scanner.task import Setup
 
-CHECKS_VERSION = 1
+CHECKS_VERSION = 2
 """Raised whenever a check of single samples finds something else than before."""
 _DECIDING = (
     "sickbay",

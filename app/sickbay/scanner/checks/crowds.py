@@ -44,11 +44,14 @@ def bad_counts(marks: Sequence[Mark], _frame: Frame | None, _policy: Policy) -> 
         if mark.rle is None or size is None:
             continue
         try:
-            total = sum(counts(mark.rle.get("counts")))
+            made = counts(mark.rle.get("counts"))
         except BadCounts as error:
             yield _found(mark, str(error))
             continue
+        total = sum(made)
         area = size[0] * size[1]
+        if total == area and not sum(made[1::2]):
+            yield _found(mark, "The mask has no pixel: whatever is drawn from it is empty.")
         if total != area:
             said = f"The mask's counts make {_shown(total)} pixels, its size {_shown(area)}."
             yield _found(mark, said)

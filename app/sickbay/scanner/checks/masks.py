@@ -10,6 +10,8 @@ from sickbay.scanner.evidence import Evidence
 
 MAX_COLOURS = 65_536
 """More than these are a photograph; panoptic sets, which number each thing, have some hundred."""
+_VARIED = 0.25
+"""Share of the pixels that are of a colour of their own in a small photograph; areas have few."""
 _GREYS = 256  # colours of a grey picture that was saved in colour
 _CLEAN = 2  # values of a mask of one class
 _BORDER = 255
@@ -80,9 +82,9 @@ def out_of_range(mask: MaskFacts, _picture: Evidence, policy: Policy, file: str)
 
 def photograph(mask: MaskFacts, _picture: Evidence, _policy: Policy, file: str) -> Finding | None:
     """So many colours that it is a picture, not a mask."""
-    if mask.colours is None or mask.colours <= MAX_COLOURS:
+    if mask.colours is None or not (mask.colours > MAX_COLOURS or _is_varied(mask)):
         return None
-    said = f"It has more than {MAX_COLOURS:,} colours: a picture, not a mask."
+    said = f"It has {_counted(mask.colours)}: a picture, not a mask."
     return Finding.of("annotation.bad-mask", file, said)
 
 
@@ -112,6 +114,12 @@ def coloured(mask: MaskFacts, _picture: Evidence, _policy: Policy, file: str) ->
 
 
 MASK_CHECKS: tuple[Check, ...] = (other_size, out_of_range, photograph, smeared, coloured)
+
+
+def _is_varied(mask: MaskFacts) -> bool:
+    """Whether so many pixels differ in colour that they draw no areas."""
+    colours, (width, height) = mask.colours or 0, mask.size
+    return colours > _GREYS and colours > _VARIED * width * height
 
 
 def _hint(wrong: Mapping[int, int], policy: Policy) -> str:

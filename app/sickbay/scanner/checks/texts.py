@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sickbay.contract.finding import Finding
 from sickbay.contract.policy import Policy
+from sickbay.scanner.checks.wide import encoding_of
 from sickbay.scanner.excerpt import excerpt
 
 if TYPE_CHECKING:
@@ -145,12 +146,13 @@ def _is_plain(field: Field) -> bool:
     return plain and (not field.main or (bool(text) and not text.isspace()))
 
 
-def bad_encoding(data: bytes, start: int = 0) -> Finding | None:
+def bad_encoding(data: bytes, start: int = 0, *, guess: bool = True) -> Finding | None:
     """Bytes that are not UTF-8, with the offset of the first and an encoding that would fit.
 
     Args:
         data: the bytes.
         start: their offset in the file.
+        guess: whether to look for an encoding that fits, which takes a millisecond.
     """
     try:
         data.decode("utf-8")
@@ -158,12 +160,22 @@ def bad_encoding(data: bytes, start: int = 0) -> Finding | None:
         at, byte = error.start, data[error.start]
     else:
         return None
-    guessed = _guessed(data)
+    guessed = _guessed(data) if guess else None
     hint = f"; it may be {guessed}" if guessed else ""
     message = f"Byte {byte:02X} at offset {start + at:,} is not UTF-8{hint}."
     text = data[max(0, at - 300) : at + 900].decode("utf-8", errors="surrogateescape")
     seen = excerpt(text, len(data[max(0, at - 300) : at].decode("utf-8", "surrogateescape")))
     place = {"byte": start + at, "encoding": guessed, "excerpt": seen}
+    return Finding.of("text.bad-encoding", "", message, None, **place)
+
+
+def wide_encoding(data: bytes) -> Finding | None:
+    """UTF-16 or UTF-32 without its mark, which passes for UTF-8 with a NUL behind each letter."""
+    encoding = encoding_of(data)
+    if encoding is None:
+        return None
+    message = f"The text has NUL bytes in a row of their own; it may be {encoding}."
+    place = {"byte": data.index(0), "encoding": encoding}
     return Finding.of("text.bad-encoding", "", message, None, **place)
 
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from sickbay.contract.defects import Severity
 from sickbay.contract.finding import Finding
+from sickbay.scanner.checks import texts
 from sickbay.scanner.checks.most import bounded
 from sickbay.scanner.checks.sizes import is_turned
+from sickbay.scanner.checks.texts import Field
 from sickbay.scanner.evidence import Evidence, Examined
 from sickbay.scanner.examine import Files, picture
 from sickbay.scanner.examine.marks import judged
@@ -81,6 +83,7 @@ class _Reader:
         if box is not None and len(box) != _BOX:
             self._fault("annotation.malformed", f"Its bbox has {len(box)} values, not four.")
             box = None
+        self._caption(value.get("caption"))
         if all(value.get(name) is None for name in _PLACES):
             self._fault("annotation.malformed", "It says nowhere what it means: it has no bbox.")
         return Mark(
@@ -94,6 +97,14 @@ class _Reader:
             points=points,
             crowd=value.get("iscrowd") == 1,
         )
+
+    def _caption(self, caption: Any) -> None:
+        if isinstance(caption, str):
+            blank = texts.empty(Field("caption", caption))
+            self.faults += [] if blank is None else [self._placed(blank)]
+
+    def _placed(self, finding: Finding) -> Finding:
+        return replace(finding, file=self._file, item=self._item)
 
     def _polygons(self, outline: Any) -> tuple[Points, ...] | None:
         if outline is None or isinstance(outline, dict):

@@ -16,7 +16,7 @@ from sickbay.scanner.checks.labels import Classes
 from sickbay.scanner.checks.masks import MASK_CHECKS, MAX_COLOURS, MaskFacts
 from sickbay.scanner.checks.pictures import faulty
 from sickbay.scanner.evidence import Evidence, Examined
-from sickbay.scanner.examine import Files, picture
+from sickbay.scanner.examine import Files, mask_array, picture
 from sickbay.scanner.formats import MAX_PIXELS
 from sickbay.scanner.pillow import ALLOWED
 from sickbay.scanner.task import CAREFUL, FULL, HASH_ONLY, Setup, Task
@@ -35,7 +35,8 @@ def examine(files: Files, task: Task, setup: Setup, care: int) -> Examined:
     if not seen:  # nothing of the picture could be read
         more = setup.policy.applied(annotations(files, task, setup, Evidence()))
         found = replace(found, findings=(*found.findings, *more))
-    return replace(found, labels=_labels(seen[0], setup))
+    every = (name for mask in seen for name in _labels(mask, setup))
+    return replace(found, labels=tuple(dict.fromkeys(every)))
 
 
 def _annotations(
@@ -48,8 +49,23 @@ def _annotations(
     careful: bool,
 ) -> Iterable[Finding]:
     """Judge the mask; what is known of it goes into ``seen`` as well."""
+    for raw in (task.side or b"", *task.also):
+        made: list[MaskFacts | None] = []
+        yield from _of_one(files, raw, setup, evidence, made, careful=careful)
+        seen += made
+
+
+def _of_one(
+    files: Files,
+    raw: bytes,
+    setup: Setup,
+    evidence: Evidence,
+    seen: list[MaskFacts | None],
+    *,
+    careful: bool,
+) -> Iterable[Finding]:
+    """Judge one mask."""
     seen.append(None)
-    raw = task.side or b""
     path = SamplePath(raw)
     facts, data = files.read(raw)
     if not data:
@@ -60,6 +76,9 @@ def _annotations(
         ]
     if setup.depth != FULL:
         return ()
+    if path.suffix == ".npy":
+        faults, seen[0] = mask_array.read(raw, data, setup)
+        return [*faults, *(_judged(seen[0], evidence, setup.policy, path.text) if seen[0] else ())]
     kind, own = decode.kind_of(data, path.suffix), Evidence()
     decode.decode(data, kind, own, setup.limits, careful=careful)
     if (fault := faulty(own, path.suffix, setup)) is not None:
@@ -105,7 +124,7 @@ def _colours(image: Image.Image) -> int:
     return MAX_COLOURS + 1 if found is None else len(found)
 
 
-def _labels(mask: MaskFacts | None, setup: Setup) -> tuple[str, ...] | None:
+def _labels(mask: MaskFacts | None, setup: Setup) -> tuple[str, ...]:
     """Name the classes that a mask holds, each once."""
     if mask is None or mask.values is None or len(mask.values) > _MOST_LABELS:
         return ()

@@ -36,7 +36,7 @@ def examine(files: Files, task: Task, setup: Setup, care: int) -> Examined:
 def _found(data: bytes, setup: Setup) -> Iterator[Finding]:
     if not data:
         yield Finding.of("file.empty", "", "The file has no bytes.")
-    elif (finding := texts.bad_encoding(data)) is not None:
+    elif (finding := texts.bad_encoding(data) or texts.wide_encoding(data)) is not None:
         yield finding
     elif setup.depth != STRUCTURE:
         yield from of_fields([Field("", data.removeprefix(_MARK).decode("utf-8"))], setup)

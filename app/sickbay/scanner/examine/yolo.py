@@ -17,16 +17,18 @@ from sickbay.scanner.marks import Mark
 BOX = 5  # columns
 POLYGON = 7  # columns at least: a class and three points
 _MAX_LINE = 1_000_000  # characters: an outline of 50,000 points
+_TELLING = 1 << 16  # characters of a file that tell what its rows are
 _SHARE = 2  # no share of a picture, however badly drawn
 _PIXELS = "Its numbers are pixels, as it seems; YOLO has shares of the picture's size, 0 to 1."
 
 
 def parse(side: Side, said: Said) -> None:
     """Read a label file; each row that is none is a finding of its own."""
-    points = _keypoints(side)
+    text = text_of(side)
+    points = _keypoints(side) or _likely_keypoints(text)
     said.size = side.size
     kinds: dict[bool, int] = {}
-    for number, line in lines(text_of(side)):
+    for number, line in lines(text):
         item = f"line {number}"
         columns = line.split() if len(line) <= _MAX_LINE else []
         values = _numbers(columns[1:])
@@ -49,6 +51,21 @@ def _keypoints(side: Side) -> tuple[int, int] | None:
     """Return how many keypoints a row has, and values of each."""
     given = side.task.given
     return tuple(given["keypoints"]) if given else None
+
+
+def _likely_keypoints(text: str) -> tuple[int, int] | None:
+    """Tell keypoints where no description counts them: triples that end in 0, 1 or 2.
+
+    A polygon has an odd number of columns and no 2 in it. All rows must be like that.
+    """
+    rows = [line.split() for _, line in lines(text[:_TELLING])]
+    counts = {len(columns) for columns in rows}
+    points, rest = divmod(max(counts, default=0) - BOX, 3)
+    if len(counts) != 1 or points < 1 or rest:
+        return None
+    seen = {_numbers([one]) and float(one) for columns in rows for one in columns[BOX + 2 :: 3]}
+    sure = points % 2 == 1 or 2.0 in seen  # noqa: PLR2004 (in sight)
+    return (points, 3) if sure and seen <= {0.0, 1.0, 2.0} else None
 
 
 def _numbers(columns: list[str]) -> list[float] | None:

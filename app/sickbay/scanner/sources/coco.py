@@ -16,6 +16,7 @@ from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 from sickbay.scanner.checks.most import bounded
+from sickbay.scanner.formats import PICTURE_SUFFIXES
 from sickbay.scanner.sources import Item, Noted
 from sickbay.scanner.sources.coco_file import CocoFile
 from sickbay.scanner.sources.coco_samples import Listing, Samples
@@ -35,6 +36,7 @@ _WORDS = re.compile(r"[a-z]+")
 _WORDS_AND_NUMBERS = re.compile(r"[a-z]+[0-9]*")
 _TELLING = ("images", "annotations", "categories")
 _HEAD = 1 << 16
+_NAMED = re.compile(rb"_?(annotations?|instances|person_keypoints|captions|coco)([._-].*)?\.json")
 
 
 class Coco:
@@ -148,6 +150,26 @@ def recognise(glimpse: Glimpse) -> str | None:
         if raw.lower().endswith(_JSON) and _looks_like_one(glimpse.head(raw, _HEAD)):
             return f"{SamplePath(raw).text} lists images and annotations"
     return None
+
+
+def recognise_broken(glimpse: Glimpse) -> str | None:
+    """Say which file is one by its name, beside pictures, though nobody can read it.
+
+    To be asked only where no other layout fits: what is wrong with it would go unsaid.
+    """
+    files = glimpse.files()
+    if not any(SamplePath(raw).suffix in PICTURE_SUFFIXES for raw in files):
+        return None
+    for raw in files:
+        if _NAMED.fullmatch(raw.rpartition(b"/")[2].lower()) and _is_none(glimpse.head(raw, _HEAD)):
+            return f"{SamplePath(raw).text} is named as annotations are, and cannot be read"
+    return None
+
+
+def _is_none(head: bytes) -> bool:
+    """Whether a file begins as no JSON does, or as Python writes an object."""
+    bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return bare[:1] not in {b"{", b"["} or bare[1:].lstrip()[:1] == b"'" or b"\0" in head
 
 
 def _looks_like_one(head: bytes) -> bool:

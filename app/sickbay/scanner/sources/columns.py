@@ -1,6 +1,6 @@
 """What the columns of a table or the keys of JSON lines are for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sickbay.contract.errors import BadInput
@@ -83,13 +83,19 @@ def looks_like_number(value: str) -> bool:
     return True
 
 
-def roles(columns: Sequence[Column], options: TableOptions, where: str) -> Roles:
+def roles(
+    columns: Sequence[Column],
+    options: TableOptions,
+    where: str,
+    ids: Callable[[Sequence[Column]], int | None] | None = None,
+) -> Roles:
     """Say what the columns of a table are for.
 
     Args:
         columns: all of them, with values of the first rows.
         options: what a person said.
         where: the file, for errors.
+        ids: finds a column that names pictures by their ids, asked where none holds paths.
 
     Raises:
         BadInput: there is no column that a person named.
@@ -97,6 +103,8 @@ def roles(columns: Sequence[Column], options: TableOptions, where: str) -> Roles
     path = _asked(columns, options.path, where)
     if path is None:
         path = _path(columns)
+    if path is None and ids is not None:
+        path = ids(columns)
     label = _asked(columns, options.label, where)
     if label is None:
         others = {at for at, column in enumerate(columns) if _is_wordy(column)}

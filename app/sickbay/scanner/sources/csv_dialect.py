@@ -12,8 +12,6 @@ from sickbay.scanner.sources.csv_rows import CsvRows
 HEAD_BYTES = 1 << 16
 _ROWS = 50
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
-WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-"""Marks of an encoding in which commas and line feeds are other bytes."""
 
 
 def sniff(head: bytes, suffix: str, delimiter: str | None = None) -> Dialect:

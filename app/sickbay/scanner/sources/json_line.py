@@ -8,11 +8,11 @@ from sickbay.contract.strict_json import MAX_DEPTH
 
 
 class Malformed(Exception):
-    """Why a line is no JSON, and the character where that shows."""
+    """Why a line is no JSON that can be used, the character where that shows, and its code."""
 
-    def __init__(self, why: str, at: int = 0) -> None:
+    def __init__(self, why: str, at: int = 0, code: str = "annotation.malformed") -> None:
         super().__init__(why, at)
-        self.why, self.at = why, at
+        self.why, self.at, self.code = why, at, code
 
 
 def loads(text: str) -> Any:
@@ -69,7 +69,7 @@ def _refuse_deep_or_odd(value: Any, *, escapes: bool) -> None:
             elif isinstance(one, list):
                 inner += one
             elif escapes and isinstance(one, str) and not _is_text(one):
-                raise Malformed("holds half of a surrogate pair")
+                raise Malformed("holds half of a surrogate pair", code="text.bad-encoding")
         if inner and depth >= MAX_DEPTH + 1:
             raise Malformed(_TOO_DEEP)
         level = inner

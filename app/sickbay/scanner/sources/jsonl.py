@@ -12,11 +12,12 @@ from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
 from sickbay.scanner.checks.chats import KEYS
+from sickbay.scanner.checks.texts import Field
+from sickbay.scanner.checks.wide import encoding_of
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.rows import LongRow, Row
-from sickbay.scanner.sources import json_line, labels, table_rows
+from sickbay.scanner.sources import json_line, labels, row_texts, table_rows
 from sickbay.scanner.sources.columns import Column, roles
-from sickbay.scanner.sources.csv_dialect import WIDE
 from sickbay.scanner.sources.folders import SPLITS
 from sickbay.scanner.sources.glimpse import Glimpse
 from sickbay.scanner.sources.json_line import Malformed
@@ -32,6 +33,7 @@ NAME = "jsonl"
 SUMMARY = "JSON lines: each line is a sample (text, chat), or names a picture (metadata.jsonl)"
 SUFFIXES = {".jsonl", ".ndjson"}
 _FORMAT = "JSONL"
+_HEAD = 4096  # bytes that show an encoding
 
 
 class JsonLines:
@@ -67,6 +69,7 @@ class JsonLines:
         self._label: str | None = None
         self._split: str | None = None
         self._fields: list[tuple[str, int, bool]] = []
+        self._needed: list[str] = []
         self._whole = False
         self._chats = False
         self._look()
@@ -99,7 +102,7 @@ class JsonLines:
         """Look through the file: what is usual."""
         try:
             with self._tree.open(self.raw) as file:
-                if self._is_utf8(file.read(2)):
+                if self._is_utf8(file.read(_HEAD)):
                     file.seek(0)
                     self._look_at(_filled(lines(file)))
         except BadInput:
@@ -111,7 +114,7 @@ class JsonLines:
     def _is_utf8(self, start: bytes) -> bool:
         if not start:
             self._note("file.empty", "The file has no bytes.")
-        elif (encoding := WIDE.get(start)) is not None:
+        elif (encoding := encoding_of(start)) is not None:
             message = f"Byte {start[0]:02X} at offset 0 is not UTF-8; it may be {encoding}."
             self._note("text.bad-encoding", message, byte=0, encoding=encoding)
         else:
@@ -135,6 +138,7 @@ class JsonLines:
             if self._label is not None and isinstance(value, dict):
                 self._labels.note(labels.of_json(value.get(self._label)))
         self._schema.settle({self._label}, {self._path} if self._chats else ())
+        self._needed = [name for name, _, _ in self._fields if self._schema.is_mostly(name, str)]
         for message in self._schema.divided():
             self._note("annotation.schema-mismatch", message, severity=Severity.WARN)
 
@@ -170,6 +174,7 @@ class JsonLines:
     ) -> TableRow:
         findings, label = [self._schema.check(value)], ""
         known = value if isinstance(value, dict) else {}
+        findings += self._texts(known, text, line.at) if findings == [None] else []
         if self._label is not None and known:
             read = labels.of_json(known.get(self._label))
             label = shown(read.text)
@@ -179,6 +184,17 @@ class JsonLines:
         path = None if self._path is None else _path(known.get(self._path))
         placed = [_at(one, text, line) for one in findings if one is not None]
         return TableRow(line.number, given, path, label, split, placed)
+
+    def _texts(self, known: dict[str, Any], text: str, at: int) -> list[Finding | None]:
+        """Check the texts that a line lacks, and those of a line whose picture is the sample."""
+        lacking = row_texts.lacking(known, self._fields, self._needed)
+        if lacking is not None or not self.names_pictures:
+            return [lacking]
+        named = [(name, number) for name, number, _ in self._fields]
+        kept = row_texts.captions(named, self._label)
+        given = [(name, known.get(name)) for name, _ in kept]
+        fields = [Field(name, value) for name, value in given if isinstance(value, str)]
+        return list(row_texts.of_listed(text, at, fields))
 
     def _unread(self, line: Line) -> list[Finding]:
         """Of a line that is a sample its child says that it is too long."""
@@ -251,7 +267,7 @@ def _at(finding: Finding, text: str, line: Line) -> Finding:
 def _malformed(error: Malformed, text: str, line: Line) -> Finding:
     before = text[: error.at].encode("utf-8", errors="surrogateescape")
     return Finding.of(
-        "annotation.malformed",
+        error.code,
         "",
         f"The line {error.why}.",
         line=line.number,

@@ -11,6 +11,7 @@ from typing import Any
 from sickbay.contract.finding import Finding
 from sickbay.contract.policy import Policy
 from sickbay.scanner.excerpt import excerpt
+from sickbay.scanner.sources.table_rows import shown
 
 MOST_CLASSES = 10_000
 """Names that are kept; with more, a label names no class."""
@@ -102,7 +103,7 @@ class Labels:
     def classes(self) -> set[str]:
         """Names of the classes; none where labels are numbers, or too many to be classes."""
         names = self._usual is Kind.NAME and len(self._names) <= MOST_CLASSES
-        return self._names if names else set()
+        return {shown(name) for name in self._names} if names else set()
 
     @cached_property
     def _usual(self) -> Kind:

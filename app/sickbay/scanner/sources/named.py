@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sickbay.contract.paths import MAX_PATH_BYTES
 from sickbay.scanner.sources.joined import Joined
@@ -11,6 +11,7 @@ ABSOLUTE = "The path is absolute and not below the data set's root."
 LEAVES = "The path leads out of the data set."
 NO_TEXT = "The path is empty, too long, or holds what no path can hold."
 _IMAGES = b"images"
+_TELLING = 2  # parts of a path of another machine that are enough to know a file by
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,13 @@ class Named:
         raw: its path below the root; where nothing lies, the path where it should be.
         lies: whether something lies there.
         unsafe: why the text names no path below the root; ``raw`` is empty then.
+        moved: whether it was written for another machine, and its last parts are meant.
     """
 
     raw: bytes
     lies: bool = False
     unsafe: str | None = None
+    moved: bool = False
 
 
 class Names:
@@ -46,6 +49,7 @@ class Names:
         self._roots = tuple({_slashed(root), _slashed(os.path.realpath(root))})
         self._known: dict[tuple[bytes, tuple[bytes, ...]], tuple[bytes, ...]] = {}
         self._usual: dict[tuple[bytes, ...], bytes] = {}
+        self._dropped: int | None = None
 
     def find(self, text: str, beside: bytes, folders: Sequence[bytes] = ()) -> Named:
         """Find what a text names.
@@ -64,6 +68,34 @@ class Names:
         if normal(raw) is None:  # `../images/a.jpg` can only be meant from where it is written
             return self._relative(raw, (beside.rpartition(b"/")[0],))
         return self._relative(raw, self._places(beside, tuple(folders)))
+
+    def find_moved(self, text: str, beside: bytes) -> Named:
+        """Find what a text names where lists are made on one machine and read on another.
+
+        Of an absolute path the last parts are meant, as far as they lie below the root, and
+        backslashes are slashes.
+        """
+        named = self.find(text, beside)
+        if named.lies or named.unsafe not in {None, ABSOLUTE}:
+            return named
+        slashed = text.replace("\\", "/")
+        if named.unsafe is None:
+            other = self.find(slashed, beside) if slashed != text else named
+            return replace(other, moved=True) if other.lies else named
+        parts = list(_parts(_encoded(slashed) or b""))
+        return self._by_last_parts(parts) or named
+
+    def _by_last_parts(self, parts: list[bytes]) -> Named | None:
+        """Try fewer and fewer parts; where nothing lies, as many as others took, or from images."""
+        for at in range(len(parts) - _TELLING + 1):
+            below = normal(b"/".join(parts[at:]))
+            if below is not None and self._joined.lies(below):
+                self._dropped = at
+                return Named(below, lies=True, moved=True)
+        last = [at for at, part in enumerate(parts[:-1]) if part == _IMAGES]
+        begins = max(last, default=None) if self._dropped is None else self._dropped
+        below = None if begins is None else normal(b"/".join(parts[begins:]))
+        return None if below is None else Named(below, moved=True)
 
     def _places(self, beside: bytes, folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
         """Folders to look in; those that do not exist are asked for once."""

@@ -2,9 +2,9 @@
 
 The rules: a key belongs to a file if at most one object in twenty lacks it (one, where there are
 fewer than twenty, of at least four). A value's type is that of more than three in four of the
-values of its key. ``null`` stands for no value and is right anywhere; whole numbers and others
-are one type. Keys that few objects have, and types that divide a key more evenly, are how the
-file is: the latter is said once, of the file.
+values of its key, or of all but one. ``null`` stands for no value and is right anywhere; whole
+numbers and others are one type. Keys that few objects have, and types that divide a key more
+evenly, are how the file is: the latter is said once, of the file.
 """
 
 from collections import Counter
@@ -67,8 +67,13 @@ class Schema:
             if objects - types.total() <= few and key not in optional:
                 self._needed[key] = None
             usual, count = _most(types)
-            if count > _USUAL * (types.total() - types[_NULL]):
+            if _is_usual(count, types.total() - types[_NULL]):
                 self._usual[key] = usual
+
+    def is_mostly(self, key: str, kind: type) -> bool:
+        """Whether more than half of the objects have a value of a type under a key."""
+        types = self._keys.get(key, Counter())
+        return types[_TYPES[kind]] * 2 > self._rows[_TYPES[dict]]
 
     def divided(self) -> Iterator[str]:
         """Say of which keys the values are of several types, none of them usual."""
@@ -104,6 +109,12 @@ class Schema:
                 message = f"The field {excerpt(key)[:80]!r} is missing; other lines have it."
                 return _mismatch(message, key, "nothing", self._usual.get(key, "there"))
         return None
+
+
+def _is_usual(count: int, filled: int) -> bool:
+    """Whether a type is that of nearly all values; of three values one may be another."""
+    alone = filled - count == 1 and count > 1
+    return alone or count > _USUAL * filled
 
 
 def _most(types: Counter[str]) -> tuple[str, int]:

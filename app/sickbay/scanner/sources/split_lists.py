@@ -60,19 +60,29 @@ class Lists:
 
     def _told(self, one: SplitList, joined: Joined, names: Names) -> Iterator[Finding]:
         """Say of each picture listed where it is; yield what cannot be one."""
-        shown = SamplePath(one.raw).text
+        shown, first, count = SamplePath(one.raw).text, 0, 0
         try:
             with self.tree.open(one.raw) as file:
                 for number, line in numbered_lines(file):
                     named = self.find(names, _text(line), one.raw)
+                    first, count = first or number * named.moved, count + named.moved
                     if named.unsafe is None:
                         joined.say(named.raw, [one.split, one.raw.decode("latin-1"), number])
                     else:
                         item = f"line {number}"
                         yield Finding.of("file.unsafe-path", shown, named.unsafe, item)
+                yield from _moved(shown, first, count)
         except (SickbayError, OSError) as error:
             code, message = refusal(error)
             yield Finding.of(code, shown, message)
+
+
+def _moved(file: str, first: int, count: int) -> Iterator[Finding]:
+    """Say once of a list that it was made on another machine."""
+    if count:
+        lines = f"Line {first} gives a path" if count == 1 else f"{count:,} lines give paths"
+        message = f"{lines} of another machine; the last parts were looked for below the root."
+        yield Finding.of("file.unsafe-path", file, message, line=first, lines=count)
 
 
 def numbered_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:

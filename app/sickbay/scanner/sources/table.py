@@ -3,20 +3,24 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 
 from sickbay.contract.errors import BadInput, SickbayError
 from sickbay.contract.finding import Finding
 from sickbay.contract.paths import SamplePath
 from sickbay.contract.policy import Policy
+from sickbay.scanner.checks.texts import Field
+from sickbay.scanner.checks.wide import encoding_of
 from sickbay.scanner.csv_cells import Dialect
 from sickbay.scanner.excerpt import excerpt
 from sickbay.scanner.rows import LongRow, Row
-from sickbay.scanner.sources import csv_dialect, labels, lines, table_rows
+from sickbay.scanner.sources import csv_dialect, labels, lines, row_texts, table_rows
 from sickbay.scanner.sources.columns import Column, Roles, roles
 from sickbay.scanner.sources.csv_rows import CsvRow, CsvRows
 from sickbay.scanner.sources.folders import SPLITS
 from sickbay.scanner.sources.glimpse import Glimpse
+from sickbay.scanner.sources.ids import Ids
 from sickbay.scanner.sources.labels import Labels
 from sickbay.scanner.sources.listed import Listed
 from sickbay.scanner.sources.table_rows import TableRow, is_list, shown, split_of
@@ -38,11 +42,15 @@ class CsvTable:
     word = "row"
     shows_pictures = False
 
-    def __init__(self, tree: Tree, raw: bytes, policy: Policy, options: TableOptions) -> None:
+    def __init__(
+        self, tree: Tree, raw: bytes, policy: Policy, options: TableOptions, ids: Ids | None = None
+    ) -> None:
         self.raw = raw
         self.notes: list[Finding] = []
         self._tree = tree
         self._options = options
+        self._ids = ids or Ids(tree)
+        self._by_id = False
         self._labels = Labels(policy)
         self._dialect, self._width = Dialect(), 0
         self._names: list[str] | None = None
@@ -90,7 +98,7 @@ class CsvTable:
         if not head:
             self._note("file.empty", "The file has no bytes.")
             return False
-        if (encoding := csv_dialect.WIDE.get(head[:2])) is not None:
+        if (encoding := encoding_of(head)) is not None:
             message = f"Byte {head[0]:02X} at offset 0 is not UTF-8; it may be {encoding}."
             self._note("text.bad-encoding", message, byte=0, encoding=encoding)
             return False
@@ -119,15 +127,25 @@ class CsvTable:
             Column(name, [row.cells[at] for row in some if len(row.cells) > at])
             for at, name in enumerate(self._names or [""] * self._width)
         ]
-        self._roles = roles(columns, self._options, SamplePath(self.raw).text)
+        where = SamplePath(self.raw).text
+        self._roles = roles(columns, self._options, where, self._id_column)
         self._count(
             chain(some if self._names is not None else [first, *some], read.rows(self._width))
         )
+
+    def _id_column(self, columns: Sequence[Column]) -> int | None:
+        """Find the column of ids of pictures, where none holds their paths."""
+        found = self._ids.column([column.values for column in columns])
+        self._by_id = found is not None
+        return found
 
     def _look_at_header(self, first: CsvRow) -> None:
         if first.fault or first.line.sha256:
             why = first.fault or "is too long to be read"
             self._note("annotation.malformed", f"The header {why}.", line=first.line.number)
+        undecoded = row_texts.undecoded(first.text, first.line.at)
+        if undecoded is not None:
+            self.notes.append(replace(undecoded, file=SamplePath(self.raw).text))
         twice = [name for name, count in Counter(first.cells).items() if count > 1 and name]
         if twice:
             message = f"The header has the column {excerpt(twice[0])[:80]!r} more than once."
@@ -174,7 +192,18 @@ class CsvTable:
         if at.split is not None:
             split = SPLITS.get(row.cells[at.split].strip().lower(), split)
         path = None if at.path is None else row.cells[at.path].strip()
+        path = self._ids.path(path) if self._by_id and path else path
+        findings += self._beside_picture(row)
         return TableRow(number, list(given), path, label, split, findings)
+
+    def _beside_picture(self, row: CsvRow) -> list[Finding]:
+        """Check the texts of a row whose picture is the sample: no child sees them."""
+        if not self.names_pictures:
+            return []
+        named = [(self._name(at), at) for at, _ in self._roles.texts]
+        kept = row_texts.captions(named, self._roles.label)
+        fields = [Field(name, row.cells[at]) for name, at in kept]
+        return [self._at(one, row) for one in row_texts.of_listed(row.text, row.line.at, fields)]
 
     def _unread(self, row: CsvRow) -> list[Finding]:
         """Of a row that is a sample its child says that it is too long."""
@@ -216,8 +245,8 @@ def _cells(count: int) -> str:
 def read(tree: Tree, policy: Policy, options: TableOptions | None = None) -> Listed:
     """Read the tables below a root, and the pictures they name."""
     found = table_rows.find(tree, SUFFIXES)
-    chosen = options or TableOptions()
-    return Listed(tree, [CsvTable(tree, raw, policy, chosen) for raw in found])
+    chosen, ids = options or TableOptions(), Ids(tree)
+    return Listed(tree, [CsvTable(tree, raw, policy, chosen, ids) for raw in found])
 
 
 def recognise(glimpse: Glimpse) -> str | None:

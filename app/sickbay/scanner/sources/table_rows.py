@@ -15,6 +15,7 @@ from sickbay.scanner.sources.folders import MAX_NAME, shown_label, split_named
 from sickbay.scanner.trees import Tree
 
 _FOLDERS = {b"data", b"labels", b"annotations", b"annotation", b"metadata", b"meta"}
+_NO_LISTS = (b"sample_submission", b"samplesubmission")  # of competitions: their labels are none
 _METADATA = b"metadata"  # as Hugging Face calls the list beside the pictures of a folder
 _DEPTH = 3
 _MOST_FOLDERS = 500  # of one folder that are looked into
@@ -103,7 +104,7 @@ def is_list(raw: bytes, suffixes: set[str]) -> bool:
     a data set has one a sample.
     """
     *folders, name = raw.split(b"/")
-    if SamplePath(name).suffix not in suffixes:
+    if SamplePath(name).suffix not in suffixes or name.lower().startswith(_NO_LISTS):
         return False
     known = all(split_named(part) or part.lower() in _FOLDERS for part in folders)
     return known or is_metadata(raw)

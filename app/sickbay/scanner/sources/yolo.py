@@ -187,7 +187,7 @@ def recognise(glimpse: Glimpse) -> str | None:
 
 
 def _find(names: Names, text: str, beside: bytes) -> Named:
-    return names.find(text, beside)
+    return names.find_moved(text, beside)
 
 
 def _has_rows(head: bytes) -> bool:
