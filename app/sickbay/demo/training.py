@@ -37,7 +37,7 @@ class Softmax:
     def __init__(self, features: int, classes: int) -> None:
         self.weights = np.zeros((features, classes))
 
-    def step(self, inputs: Array, labels: npt.NDArray[np.intp], rate: float) -> tuple[float, float]:
+    def step(self, inputs: Array, labels: npt.NDArray[np.intp], rate: float) -> tuple[Array, float]:
         """Take one step of gradient descent, unless the loss is not finite.
 
         Args:
@@ -46,14 +46,14 @@ class Softmax:
             rate: the learning rate.
 
         Returns:
-            Mean loss before the step, and the norm of its gradient.
+            The loss of each sample before the step, shape (batch,), and the norm of the gradient.
         """
         chances = _softmax(inputs @ self.weights)
-        loss = float(-np.log(chances[np.arange(len(labels)), labels] + 1e-12).mean())
+        losses: Array = -np.log(chances[np.arange(len(labels)), labels] + 1e-12)
         gradient = inputs.T @ (chances - np.eye(chances.shape[1])[labels]) / len(labels)
-        if np.isfinite(loss):
+        if np.isfinite(losses).all():
             self.weights -= rate * gradient
-        return loss, float(np.linalg.norm(gradient))
+        return losses, float(np.linalg.norm(gradient))
 
 
 def train(root: Path, steps: int, pause: float) -> None:
@@ -69,7 +69,9 @@ def train(root: Path, steps: int, pause: float) -> None:
                 labels = (labels + 1) % len(SCENES)
             if step == round(steps * NAN_AT):
                 inputs[0, 0] = np.nan
-            loss, norm = model.step(inputs, labels, _RATE)
+            losses, norm = model.step(inputs, labels, _RATE)
+            loss = float(losses.mean())
+            run.seen(step, paths, losses)
             run.log({"train/loss": loss, "train/gradient": norm}, step=step)
             if step == round(steps * SPIKE_AT):
                 run.alert("The loss leapt", f"{loss:.3f} at step {step}.")
