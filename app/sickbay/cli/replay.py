@@ -58,13 +58,9 @@ def replay(
     Says whether its samples are the cause, and adds that verdict to the failure where a server is
     given. Nothing is left out of any data set by it.
     """
-    from sickbay.trainer.blame import evidence as kept
     from sickbay.trainer.blame.replaying import named, replay
 
-    path = kept.find(event, evidence or kept.default_folder())
-    if importlib.util.find_spec("torch") is None:
-        raise BadInput("Repeating a step needs torch: run this where the job runs.")
-    found = kept.read(path)
+    found = _evidence(event, evidence)
     key, number = run or found.run, attempt or found.attempt
     if server and not (key and number):
         raise BadInput(
@@ -76,6 +72,15 @@ def replay(
     _say(found, verdict)
     if server:
         _send(server, token, Opened(key, number), found, verdict)
+
+
+def _evidence(event: str, folder: Path | None) -> "Evidence":
+    from sickbay.trainer.blame import evidence as kept
+
+    path = kept.find(event, folder or kept.default_folder())
+    if importlib.util.find_spec("torch") is None:
+        raise BadInput("Repeating a step needs torch: run this where the job runs.")
+    return kept.read(path)
 
 
 def _say(found: "Evidence", verdict: "Verdict") -> None:

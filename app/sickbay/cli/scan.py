@@ -65,7 +65,9 @@ NOT_DECODED = (
     "what only pixels show, was not looked for; --depth full does."
 )
 
-
+TokenOption = Annotated[
+    str | None, typer.Option(help="The server's token.", envvar="SICKBAY_TOKEN")
+]
 _LAYOUTS = (
     "How it is laid out: imagefolder, masks, coco, yolo, voc, csv, jsonl, text or arrays; "
     "auto looks, and says which it is."
@@ -79,9 +81,7 @@ def scan(  # noqa: PLR0917 (options of a command line)
     dataset: Annotated[str, typer.Option(help="The data set's name.")],
     layout: Annotated[str, typer.Option(help=_LAYOUTS)] = "auto",
     server: Annotated[str | None, typer.Option(help="Send the records to this URL.")] = None,
-    token: Annotated[
-        str | None, typer.Option(help="The server's token.", envvar="SICKBAY_TOKEN")
-    ] = None,
+    token: TokenOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the records to this file.", readable=False)
     ] = None,
@@ -123,10 +123,7 @@ def scan(  # noqa: PLR0917 (options of a command line)
         load = LoaderOptions(loader, loader_timeout, loader_workers)
         into, merged = merging(sink, load, root, setup.policy)
         summary = _run(root, dataset, layout, into, setup, options=options)
-    summary = finished(merged, summary)
-    if summary.codes:
-        typer.echo(findings_said(summary.codes), err=True)
-    typer.echo(said(summary))
+    _say(finished(merged, summary))
 
 
 def _place(root: str) -> tuple[Path | None, str]:
@@ -181,6 +178,12 @@ def _say_chosen(choice: "Choice") -> None:
     typer.echo(
         f"Layout {choice.name}: {choice.why}.{others} Give --layout to choose another.", err=True
     )
+
+
+def _say(summary: "SummaryRecord") -> None:
+    if summary.codes:
+        typer.echo(findings_said(summary.codes), err=True)
+    typer.echo(said(summary))
 
 
 def findings_said(codes: Mapping[str, int]) -> str:

@@ -29,9 +29,10 @@ SPACING = 0.3
 """Seconds between requests while there is little to send: a request costs about a millisecond."""
 _MANY = 200
 _LOOK = 0.5
-_WAIT, _WAIT_HURT = 12.0, 1.0
-"""Seconds without progress that leaving waits for, and where the last request failed. A DataLoader
-that is collected as garbage, on whichever thread, waits 5 s for each worker that does not end."""
+_WAIT, _WAIT_UNKNOWN, _WAIT_HURT = 12.0, 5.0, 1.0
+"""Seconds without progress that leaving waits for: of a server that has answered, of one that has
+not yet, and where the last request failed. The first is long because a DataLoader that is collected
+as garbage, on whichever thread, waits 5 s for each worker that does not end."""
 _GLANCE = 0.05
 """Seconds between two looks while leaving."""
 
@@ -85,13 +86,19 @@ class Sender:
         self._leave.set()
         self._wake.set()
         while self._thread.is_alive():
-            left = (_WAIT_HURT if self._hurt else _WAIT) - waited
+            left = self._patience - waited
             self._deadline = min(end, time.monotonic() + left)
             if self._deadline <= time.monotonic():
                 return
             self._thread.join(_GLANCE)
             waited = waited + _GLANCE if self._progress == seen else 0.0
             seen = self._progress
+
+    @property
+    def _patience(self) -> float:
+        if self._hurt:
+            return _WAIT_HURT
+        return _WAIT_UNKNOWN if self.opened is None else _WAIT
 
     def _run(self) -> None:
         try:

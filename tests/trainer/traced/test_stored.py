@@ -104,6 +104,7 @@ def test_the_stored_reports_name_the_file(stored: Any, folder: Path, how: str) -
     events = stored()  # a killed worker is told of once it is known to be gone, which may be last
     found = [(one["what"], [sample["path"] for sample in one.get("samples", ())]) for one in events]
     assert sorted(found) == sorted((WANTED[fault][0], ["05.txt"]) for fault in HOW[how])
-    said = [f"{one.get('exception_type')} {one['message']}" for one in events]
+    said = [(one["what"], f"{one.get('exception_type')} {one['message']}") for one in events]
     for fault in HOW[how]:
-        assert any(WANTED[fault][1] in words for words in said)
+        kind, words = WANTED[fault]
+        assert any(what == kind and words in text for what, text in said)

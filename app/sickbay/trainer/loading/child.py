@@ -5,9 +5,8 @@ what is wrong, ``said`` for what a person should know, ``done`` at the end of a 
 """
 
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from sickbay.contract.errors import BadInput
@@ -15,9 +14,9 @@ from sickbay.contract.event import FailureKind
 from sickbay.trainer.inputs import BatchChecks
 from sickbay.trainer.loading.job import Job, job_of
 from sickbay.trainer.shapes import signature
+from sickbay.trainer.to_parent import Say, standard_output
 from sickbay.trainer.traced import notes, samples_of, witness
 
-Say = Callable[[dict[str, Any]], None]
 _MOST_SHAPES = 200
 """Kinds of samples that are tried with the first one; with more, sizes are simply free."""
 _MOST_STARTS = 20
@@ -135,12 +134,7 @@ def _words(error: Exception) -> str:
 
 def main() -> None:
     """Go through the data that the arguments name."""
-    out = os.dup(1)
-    os.dup2(2, 1)  # what the job's own code prints is not for the parent to read
-
-    def say(record: dict[str, Any]) -> None:
-        os.write(out, json.dumps(record).encode() + b"\n")
-
+    say = standard_output()
     asked = json.loads(sys.argv[1])
     try:
         job = job_of(asked["spec"])

@@ -5,23 +5,21 @@ stage, and ``report`` or ``refused`` at the end.
 """
 
 import json
-import os
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
 from sickbay.contract.errors import SickbayError
 from sickbay.contract.report import Stage
 from sickbay.trainer.blame.replaying import named
+from sickbay.trainer.to_parent import Say, standard_output
 from sickbay.trainer.triage.running import Options, Watcher, run
 
 _OFTEN = 1.0
 """Seconds between two signs of life."""
 
 
-def _watcher(say: Callable[[dict[str, Any]], None]) -> Watcher:
+def _watcher(say: Say) -> Watcher:
     said = [0.0]
 
     def alive() -> None:
@@ -42,12 +40,7 @@ def _watcher(say: Callable[[dict[str, Any]], None]) -> Watcher:
 
 def main() -> None:
     """Take apart the job that the arguments name."""
-    out = os.dup(1)
-    os.dup2(2, 1)  # what the job's own code prints is not for the parent to read
-
-    def say(record: dict[str, Any]) -> None:
-        os.write(out, json.dumps(record).encode() + b"\n")
-
+    say = standard_output()
     asked = json.loads(sys.argv[1])
     spec = asked.pop("spec")
     try:
